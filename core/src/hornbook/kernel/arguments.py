@@ -1,0 +1,300 @@
+"""The structural checks of a call: is there such a tool, and are these its arguments?"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from hornbook import canon
+from hornbook.contracts import Verdict, Violation
+from hornbook.contracts.shown import shown
+from hornbook.kernel.registry import ToolRegistry, ToolSpec, nearest
+from hornbook.kernel.schema import SchemaProblem
+from hornbook.kernel.schema.compiler import child
+from hornbook.trace.redact import redact_text
+
+__all__ = ["Findings", "check_arguments", "check_tool", "read_arguments"]
+
+KNOWN_TOOL = "known-tool"
+TYPED = "arguments-typed"
+COMPLETE = "arguments-complete"
+KNOWN = "arguments-known"
+
+_SATISFIED = {
+    name: Verdict(clause=name, status="Satisfied") for name in (KNOWN_TOOL, TYPED, COMPLETE, KNOWN)
+}
+_MAX_HINT = 160
+_MAX_TEXT = 1_000_000
+_REFUSALS = (ValueError, TypeError, AssertionError)
+"""What validation raises to say no; anything else is a validator that broke."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """The verdicts and violations of one check, as they come in."""
+
+    verdicts: list[Verdict] = field(default_factory=list[Verdict])
+    violations: list[Violation] = field(default_factory=list[Violation])
+    ill_typed: tuple[str, ...] = ()
+    """Paths whose value is not fit to be looked at further."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed so far."""
+        return not any(verdict.failed for verdict in self.verdicts)
+
+    def passes(self, clause: str, reason: str = "") -> None:
+        """Note a satisfied clause."""
+        known = _SATISFIED.get(clause) if not reason else None
+        self.verdicts.append(known or Verdict(clause=clause, status="Satisfied", reason=reason))
+
+    def skips(self, clause: str, reason: str) -> None:
+        """Note a clause that has nothing to decide."""
+        self.verdicts.append(Verdict(clause=clause, status="NotApplicable", reason=reason))
+
+    def fails(self, clause: str, *violations: Violation, undetermined: str = "") -> None:
+        """Note a clause that failed, with each place where it did."""
+        first = violations[0]
+        self.verdicts.append(
+            Verdict(
+                clause=clause,
+                status="Undetermined" if undetermined else "Violated",
+                reason=undetermined or f"{first.path}: expected {first.expected}",
+                evidence=first.evidence,
+            )
+        )
+        self.violations.extend(violations)
+
+
+def check_tool(registry: ToolRegistry, name: str, findings: Findings) -> ToolSpec | None:
+    """Return the tool a call names; of an unknown one nothing else can be checked."""
+    spec = registry.get(name)
+    if spec is not None:
+        findings.passes(KNOWN_TOOL)
+        return spec
+    near = registry.nearest(name)
+    hint = f"nearest: {', '.join(near)}" if near else _cut(f"the tools: {', '.join(registry)}")
+    findings.fails(
+        KNOWN_TOOL,
+        Violation(
+            clause=KNOWN_TOOL,
+            path=".",
+            expected="a tool of this agent",
+            observed=shown(name),
+            evidence={"nearest": list(near)},
+            hint=hint if registry else "there are no tools",
+        ),
+    )
+    for clause in (COMPLETE, TYPED, KNOWN):
+        findings.skips(clause, "there is no such tool")
+    return None
+
+
+def read_arguments(arguments: object, findings: Findings) -> Mapping[str, Any] | None:
+    """Return the arguments of a call as a mapping, reading JSON text; None when they are none."""
+    read: Any = arguments
+    problem = ""
+    if arguments is None or arguments == "":
+        read = {}
+    elif isinstance(arguments, str | bytes):
+        read, problem = _read_text(arguments)
+    if isinstance(read, Mapping) and not problem:
+        return cast("Mapping[str, Any]", read)
+    findings.skips(COMPLETE, "the arguments cannot be read")
+    findings.fails(
+        TYPED,
+        Violation(
+            clause=TYPED,
+            path=".",
+            expected="a JSON object of arguments",
+            observed=shown(arguments),
+            hint=problem or "pass the arguments as one JSON object",
+        ),
+    )
+    findings.skips(KNOWN, "the arguments cannot be read")
+    return None
+
+
+def check_arguments(spec: ToolSpec, arguments: Mapping[str, Any], findings: Findings) -> None:
+    """Check the arguments against the tool's schema, and its own validation where it has one.
+
+    The schema always decides what is missing and unknown at the top; whether a value is
+    fit, the tool decides when it can: hosts convert, and what they take is no fault.
+    """
+    found = spec.schema.problems(arguments)
+    top = {child("", name) for name in spec.shape.properties}
+    _report_missing(
+        spec, [p for p in found if p.kind == "missing" and _decides(spec, p, top)], findings
+    )
+    if spec.validate is None:
+        _report_ill_typed(spec, [p for p in found if p.kind not in ("missing", "extra")], findings)
+    else:
+        _report_validation(spec, spec.validate, arguments, findings)
+    nested = [p for p in found if p.kind == "extra" and spec.validate is None]
+    _report_unknown(spec, arguments, nested, findings)
+
+
+def _decides(spec: ToolSpec, problem: SchemaProblem, top: set[str]) -> bool:
+    return spec.validate is None or problem.path in top
+
+
+def _read_text(text: str | bytes) -> tuple[Any, str]:
+    if len(text) > _MAX_TEXT:
+        return None, f"more than {_MAX_TEXT} characters"
+    try:
+        return canon.loads(text), ""
+    except canon.CanonError as error:
+        return None, _cut(str(error))
+
+
+def _report_missing(spec: ToolSpec, found: list[SchemaProblem], findings: Findings) -> None:
+    if not found:
+        findings.passes(COMPLETE)
+        return
+    findings.fails(
+        COMPLETE,
+        *(
+            Violation(
+                clause=COMPLETE,
+                path=problem.path,
+                expected=problem.expected,
+                observed="nothing",
+                hint=_described(spec, problem.path),
+            )
+            for problem in found
+        ),
+    )
+
+
+def _report_ill_typed(spec: ToolSpec, found: list[SchemaProblem], findings: Findings) -> None:
+    if not found:
+        unchecked = ", ".join(spec.schema.unchecked)
+        findings.passes(TYPED, f"not checked: {_cut(unchecked)}" if unchecked else "")
+        return
+    findings.ill_typed = tuple(problem.path for problem in found)
+    findings.fails(
+        TYPED,
+        *(
+            Violation(
+                clause=TYPED,
+                path=problem.path,
+                expected=problem.expected,
+                observed=shown(problem.observed, problem.path),
+                hint=_described(spec, problem.path),
+            )
+            for problem in found
+        ),
+    )
+
+
+def _report_validation(
+    spec: ToolSpec,
+    validate: Callable[[Mapping[str, Any]], object],
+    arguments: Mapping[str, Any],
+    findings: Findings,
+) -> None:
+    try:
+        answer = validate(arguments)
+    except ValidationError as error:
+        _report_ill_typed(spec, _from_pydantic(spec, error, arguments), findings)
+    except _REFUSALS as error:
+        text = redact_text(str(error), limit=_MAX_HINT)
+        problem = SchemaProblem(path=".", expected=text, observed=arguments, kind="value")
+        _report_ill_typed(spec, [problem], findings)
+    except Exception as error:  # noqa: BLE001 - a user's validator may raise anything: it fails closed
+        _undetermined(f"the tool's validation raised {type(error).__name__}: {error}", findings)
+    else:
+        if isinstance(answer, Awaitable):
+            _undetermined("the tool's validation is async", findings)
+        else:
+            findings.passes(TYPED)
+
+
+def _undetermined(reason: str, findings: Findings) -> None:
+    reason = redact_text(reason, limit=_MAX_HINT)
+    violation = Violation(
+        clause=TYPED, path=".", expected="arguments that the tool accepts", observed="", hint=reason
+    )
+    findings.fails(TYPED, violation, undetermined=reason)
+
+
+def _from_pydantic(
+    spec: ToolSpec, error: ValidationError, arguments: Mapping[str, Any]
+) -> list[SchemaProblem]:
+    """Return what pydantic found, but for what the schema reports: missing and unknown names."""
+    found: dict[str, SchemaProblem] = {}
+    for item in error.errors(include_url=False, include_context=False):
+        missing = item["type"] in ("missing", "missing_argument", "missing_keyword_only_argument")
+        extra = item["type"] in ("extra_forbidden", "unexpected_keyword_argument")
+        if len(item["loc"]) == 1 and (
+            extra or (missing and item["loc"][0] in spec.shape.properties)
+        ):
+            continue
+        path, value = _place(item["loc"], arguments)
+        expected = item["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+        problem = SchemaProblem(path=path, expected=expected, observed=value, kind="value")
+        found.setdefault(path, problem)
+    return list(found.values())
+
+
+def _place(loc: tuple[int | str, ...], arguments: Mapping[str, Any]) -> tuple[str, Any]:
+    """Follow a pydantic location as far as the value goes; the rest names types, not places."""
+    path, value = "", cast("Any", arguments)
+    for step in loc:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            break
+        path = child(path, step)
+    return path or ".", value
+
+
+def _report_unknown(
+    spec: ToolSpec, arguments: Mapping[str, Any], nested: list[SchemaProblem], findings: Findings
+) -> None:
+    known = spec.shape.properties
+    unknown = [] if spec.shape.open else [name for name in arguments if name not in known]
+    own = [_unknown(spec, name, arguments) for name in unknown]
+    places = {violation.path for violation in own}
+    own += [_unknown_below(problem) for problem in nested if problem.path not in places]
+    if own:
+        findings.fails(KNOWN, *own)
+    else:
+        findings.passes(KNOWN)
+
+
+def _unknown(spec: ToolSpec, name: str, arguments: Mapping[str, Any]) -> Violation:
+    known = spec.shape.properties
+    near = nearest(str(name), (other for other in known if other not in arguments))
+    takes = f"{spec.name} takes {', '.join(known)}" if known else f"{spec.name} takes no arguments"
+    return Violation(
+        clause=KNOWN,
+        path=child("", str(name)),
+        expected="no such argument",
+        observed=shown(arguments[name], str(name)),
+        hint=f"did you mean {near[0]}?" if near else _cut(takes),
+    )
+
+
+def _unknown_below(problem: SchemaProblem) -> Violation:
+    return Violation(
+        clause=KNOWN,
+        path=problem.path,
+        expected=problem.expected,
+        observed=shown(problem.observed, problem.path),
+    )
+
+
+def _described(spec: ToolSpec, path: str) -> str:
+    """Return what the schema says of an argument in words, if it says anything."""
+    schema = spec.shape.properties.get(path)
+    if not isinstance(schema, Mapping):
+        return ""
+    text = cast("Mapping[str, Any]", schema).get("description")
+    return _cut(f"{path}: {text}") if isinstance(text, str) and text else ""
+
+
+def _cut(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _MAX_HINT else f"{flat[: _MAX_HINT - 3]}..."

@@ -1,0 +1,128 @@
+"""Which arguments must stand in a source, and the search for the source.
+
+Without a declaration only text that looks like an identifier is grounded: prose is
+rephrased, numbers are computed, choices come from the schema, dates are converted.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hornbook.contracts.grounding import Ungroundable, locate
+from hornbook.kernel.context import Source
+from hornbook.kernel.shape import Leaf, covers, is_fixed
+
+__all__ = ["Found", "Policy", "Ungrounded", "find", "looks_like_identifier"]
+
+_MAX_IDENTIFIER = 200
+_DATE_OR_TIME = re.compile(
+    r"\d{4}-\d{1,2}(-\d{1,2})?([T_]?\d{1,2}:\d{2}.*)?|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
+    r"|\d{1,2}(:\d{2}){0,2}([ap]m|Z)?|[+-]\d{2}:\d{2}",
+    re.IGNORECASE,
+)
+_CALCULATION = re.compile(r"[\d.,()+*/%^=<>-]+")
+_NUMBER_OR_CODE = re.compile(r"\d+|\d+(-\d+)+")
+
+_ORNAMENTS = re.compile(r"^[^\w]+|[^\w]+$")
+_SEPARATORS = re.compile(r"[\s().+-]")
+_DIGIT_RUN = re.compile(r"\+?\(?\d[\d().-]*(?: [\d(][\d().-]*)*")
+_MIN_DIGITS = 7
+"""Shorter numbers meet by chance when their separators are left out."""
+
+
+def looks_like_identifier(text: str) -> bool:
+    """Whether a text is a name for one thing: an id, a code, an address; not prose, not a date."""
+    if not text or len(text) > _MAX_IDENTIFIER or any(c.isspace() for c in text):
+        return False
+    if "@" not in text and not any(c.isdigit() for c in text):
+        return False
+    if _DATE_OR_TIME.fullmatch(text):
+        return False
+    return not _CALCULATION.fullmatch(text) or _NUMBER_OR_CODE.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What of one tool's arguments is grounded."""
+
+    grounded: tuple[str, ...] = ()
+    """Declared paths: these always, numbers too."""
+    free: tuple[str, ...] = ()
+    """Declared paths: these never."""
+
+    def applies(self, leaf: Leaf) -> bool:
+        """Whether a leaf must stand in a source."""
+        if leaf.value is None or isinstance(leaf.value, bool):
+            return False
+        if any(covers(declared, leaf.path) for declared in self.free):
+            return False
+        if any(covers(declared, leaf.path) for declared in self.grounded):
+            return True
+        return (
+            isinstance(leaf.value, str) and looks_like_identifier(leaf.value) and not is_fixed(leaf)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The first source a value stands in."""
+
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ungrounded:
+    """No source has the value, or none can (then `reason` says why)."""
+
+    looked_in: tuple[str, ...]
+    reason: str = field(default="")
+
+
+def find(value: Any, sources: Sequence[Source]) -> Found | Ungrounded:
+    """Return the first source that has a value, as a whole or as whole tokens of its text."""
+    readable = [source for source in sources if source.text.strip()]
+    if not readable:
+        return Ungrounded((), "the context holds no text")
+    for source in readable:
+        path = source.path_of(value)
+        if path is not None:
+            return Found({"source": source.name, "at": path, "value": value})
+        if str(value).casefold() in source.echoed:
+            continue
+        span = _span(value, source.text)
+        if isinstance(span, Ungroundable):
+            return Ungrounded((), span.reason)
+        if span is not None:
+            start, end = span
+            text = source.text[start:end]
+            return Found({"source": source.name, "span": [start, end], "text": text})
+    return Ungrounded(tuple(dict.fromkeys(source.name for source in readable)))
+
+
+def _span(value: Any, text: str) -> tuple[int, int] | Ungroundable | None:
+    """Return where a text has a value: as written, without its ornaments, or digit by digit."""
+    spans = locate(value, text, mode="normalized", threshold=None, partial=False)
+    if isinstance(spans, Ungroundable):
+        return spans
+    if spans:
+        return spans[0].start, spans[0].end
+    if not isinstance(value, str):
+        return None
+    # A tool wants "#W123" or "555-123-2002" where people write W123 and (555) 123 2002.
+    bare = _ORNAMENTS.sub("", value)
+    if bare and bare != value:
+        more = locate(bare, text, mode="normalized", threshold=None, partial=False)
+        if more and not isinstance(more, Ungroundable):
+            return more[0].start, more[0].end
+    return _digits_span(value, text)
+
+
+def _digits_span(value: str, text: str) -> tuple[int, int] | None:
+    digits = _SEPARATORS.sub("", value)
+    if len(digits) < _MIN_DIGITS or not digits.isdecimal():
+        return None
+    for run in _DIGIT_RUN.finditer(text):
+        if _SEPARATORS.sub("", run.group()) == digits:
+            return run.span()
+    return None

@@ -1,0 +1,146 @@
+"""What a schema says about the parts of a value: names, leaves, and what is fixed for them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hornbook.contracts.paths import parse
+from hornbook.kernel.schema.compiler import MAX_DEPTH, child, resolve
+from hornbook.kernel.schema.values import same
+
+__all__ = ["Leaf", "Shape", "covers", "declares", "is_fixed", "leaves", "shape"]
+
+Schemas = tuple[Mapping[str, Any], ...]
+
+_POSITION = re.compile(r"\[\d+\]")
+_CALENDAR_FORMATS = frozenset({"date", "date-time", "time", "duration"})
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The arguments of a tool."""
+
+    properties: Mapping[str, Any]
+    """The schema of each argument, by name."""
+    open: bool
+    """Whether the schema says outright that further arguments are allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A value that is neither object nor list, where it stands, and the schemas for it."""
+
+    path: str
+    value: Any
+    schemas: Schemas
+
+
+def shape(root: Any) -> Shape:
+    """Return the arguments a parameter schema declares, in whatever alternative."""
+    properties: dict[str, Any] = {}
+    is_open = False
+    for schema in _alternatives(root, root):
+        found = schema.get("properties")
+        if isinstance(found, Mapping):
+            properties.update(cast("Mapping[str, Any]", found))
+        extra = schema.get("additionalProperties", False)
+        is_open = is_open or extra is not False or "patternProperties" in schema
+    return Shape(properties, is_open)
+
+
+def leaves(root: Any, value: Any) -> Iterator[Leaf]:
+    """Yield the leaves of a value in order, each with the schemas that speak of it."""
+    return _leaves(root, value, tuple(_alternatives(root, root)), "", 0)
+
+
+def covers(declared: str, path: str) -> bool:
+    """Whether a declared path, like `items[].id` or `items`, holds for the place of a leaf."""
+    place = _POSITION.sub("[]", path)
+    return declared in (".", place) or place.startswith((f"{declared}.", f"{declared}["))
+
+
+def declares(root: Any, path: str) -> bool:
+    """Whether a schema has something at a path; where it cannot tell, it has."""
+    schemas = tuple(_alternatives(root, root))
+    for segment in parse(path).segments:
+        if isinstance(segment, str):
+            below, keyword = _below(root, schemas, segment), "properties"
+        else:
+            below, keyword = _item(root, schemas, 0), "items"
+        if not below:
+            return not any(keyword in schema or "type" in schema for schema in schemas)
+        schemas = below
+    return True
+
+
+def is_fixed(leaf: Leaf) -> bool:
+    """Whether the schema itself gives the value: an enum, a constant, the default, a date."""
+    for schema in leaf.schemas:
+        if schema.get("format") in _CALENDAR_FORMATS:
+            return True
+        for keyword in ("const", "default"):
+            if keyword in schema and same(schema[keyword], leaf.value):
+                return True
+        choices = schema.get("enum")
+        if isinstance(choices, list | tuple) and leaf.value in cast("Sequence[Any]", choices):
+            return True
+    return False
+
+
+def _leaves(root: Any, value: Any, schemas: Schemas, path: str, depth: int) -> Iterator[Leaf]:
+    if depth > MAX_DEPTH:
+        return
+    if isinstance(value, Mapping):
+        for name, item in cast("Mapping[str, Any]", value).items():
+            below = _below(root, schemas, str(name))
+            yield from _leaves(root, item, below, child(path, str(name)), depth + 1)
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(cast("Sequence[Any]", value)):
+            below = _item(root, schemas, number)
+            yield from _leaves(root, item, below, child(path, number), depth + 1)
+    else:
+        yield Leaf(path or ".", value, schemas)
+
+
+def _below(root: Any, schemas: Schemas, name: str) -> Schemas:
+    found: list[Mapping[str, Any]] = []
+    for schema in schemas:
+        properties = schema.get("properties")
+        if isinstance(properties, Mapping) and name in properties:
+            found.extend(_alternatives(root, cast("Mapping[str, Any]", properties)[name]))
+        elif isinstance(schema.get("additionalProperties"), Mapping):
+            found.extend(_alternatives(root, schema["additionalProperties"]))
+    return tuple(found)
+
+
+def _item(root: Any, schemas: Schemas, number: int) -> Schemas:
+    found: list[Mapping[str, Any]] = []
+    for schema in schemas:
+        items: Any = schema.get("items")
+        prefix: Any = schema.get("prefixItems", items)
+        positions = cast("list[Any]", prefix) if isinstance(prefix, list) else []
+        if number < len(positions):
+            found.extend(_alternatives(root, positions[number]))
+        elif isinstance(items, Mapping):
+            found.extend(_alternatives(root, items))
+    return tuple(found)
+
+
+def _alternatives(root: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the schema and all it includes by reference or combination, each once."""
+    waiting, seen = [schema], set[int]()
+    while waiting:
+        current: Any = waiting.pop()
+        if not isinstance(current, Mapping) or id(cast("object", current)) in seen:
+            continue
+        mapping = cast("Mapping[str, Any]", current)
+        seen.add(id(mapping))
+        yield mapping
+        reference = mapping.get("$ref")
+        if isinstance(reference, str):
+            waiting.append(resolve(root, reference))
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            included = mapping.get(keyword)
+            if isinstance(included, list | tuple):
+                waiting.extend(cast("Sequence[Any]", included))

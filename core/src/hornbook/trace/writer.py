@@ -1,0 +1,399 @@
+"""Writing a run's records: one append-only file a process, one write a record.
+
+A record is on its way to the disk when `append` returns (it outlives the process, not the
+machine). Tracing never raises into the host, unless it is told to be strict: what cannot be
+written is dropped, counted and said.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+from weakref import WeakSet
+
+from hornbook.canon import JSON, encode, serialise
+from hornbook.errors import TraceError
+from hornbook.ids import is_run_id
+from hornbook.log import logger
+from hornbook.trace.chain import (
+    FORMAT,
+    HEAD,
+    HEAD_FORMAT,
+    VERSION,
+    file_name,
+    head_of,
+    read_chain,
+    seal,
+    trace_files,
+)
+from hornbook.trace.files import (
+    claim,
+    new_file,
+    open_to_append,
+    replace_file,
+    sentence,
+    write_all,
+)
+from hornbook.trace.redact import Redactor, default
+
+__all__ = ["TraceFile"]
+
+
+class TraceFile:
+    """The file of one run in this process; safe in threads, and after a fork.
+
+    After a fork, parent and child each have a file of their own; the child's is made when
+    something is written there.
+    """
+
+    def __init__(
+        self, folder: Path, *, run: str, header: Mapping[str, Any], strict: bool, redactor: Redactor
+    ) -> None:
+        """Prepare a file; use `create` or `reopen`."""
+        self.run = run
+        self._folder = folder
+        self._header = header
+        self._strict = strict
+        self._redactor = redactor
+        self._role: Literal["root", "child"] = "root"
+        self._parent: str | None = None
+        self._reset()
+        _open_files.add(self)
+
+    def _reset(self) -> None:
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+        self._token = self._writer = str(self._pid)
+        self._fd: int | None = None
+        # Number of the next event, hash of the last line, bytes: one attribute, so that an
+        # exception between two statements (a signal's, say) cannot leave half a change.
+        self._at: tuple[int, bytes, int] = (0, b"", 0)
+        self._dirty = False
+        self._busy = False
+        self._ended = False
+        self._warned = False
+        self._steps = 0
+        self._unreported = 0
+        self._reason = ""
+        self.dropped = 0
+        """Records that could not be written."""
+
+    # --- making one ---------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls,
+        folder: Path | str,
+        *,
+        run: str,
+        header: Mapping[str, Any],
+        strict: bool = False,
+        redactor: Redactor | None = None,
+    ) -> "TraceFile":
+        """Make the file of this process below `folder`, in the folder of the run.
+
+        The first process to write there is the root of the run; others join it.
+
+        Args:
+            folder: where runs are kept.
+            run: the run's id.
+            header: what the first line says besides what every header says.
+            strict: a record that cannot be written raises.
+            redactor: what takes secrets out; the process's own, by default.
+
+        Raises:
+            TraceError: `run` is no run id; or the file cannot be made, and `strict`.
+        """
+        if not is_run_id(run):
+            raise TraceError(f"{run!r} is not the id of a run")
+        redactor = redactor or default()
+        file = cls(
+            Path(folder).absolute() / run,
+            run=run,
+            header=redactor.record(header),
+            strict=strict,
+            redactor=redactor,
+        )
+        with file._lock:
+            problem = file._attempt(file._ready)
+        if problem is not None:
+            file._say(problem)
+        return file
+
+    @classmethod
+    def reopen(
+        cls, path: Path, *, strict: bool = False, redactor: Redactor | None = None
+    ) -> "TraceFile":
+        """Continue a file whose writer is gone; a torn last line is truncated first.
+
+        Raises:
+            TraceError: the file is being written, has ended, or is not whole; so it cannot be
+                continued.
+        """
+        fd = None
+        try:
+            fd = open_to_append(path)
+            claim(fd)
+            header, at = read_chain(path)
+            os.ftruncate(fd, at[2])
+        except (OSError, TraceError) as error:
+            if fd is not None:
+                os.close(fd)
+            raise TraceError(f"{path} cannot be continued: {sentence(error)}") from error
+        file = cls(
+            path.parent,
+            run=str(header["run"]),
+            header={},
+            strict=strict,
+            redactor=redactor or default(),
+        )
+        file._fd, file._at = fd, at
+        file._role = "root" if header["role"] == "root" else "child"
+        file._token = str(header["writer"])
+        # Steps are numbered from 1 again, so what begins their ids must be new.
+        file._writer = f"{file._token}r{at[0]}"
+        return file
+
+    # --- using it -----------------------------------------------------------------------
+
+    @property
+    def path(self) -> Path:
+        """The file of this process."""
+        return self._folder / file_name(self.writer and self._token)
+
+    @property
+    def writer(self) -> str:
+        """A token for this process, unique within the run: what begins the ids of its steps."""
+        if self._fd is None or self._pid != os.getpid():
+            with self._lock:
+                if not self._ended:
+                    self._attempt(self._ready)
+        return self._writer
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something could not be written."""
+        return self.dropped > 0
+
+    def append(self, fields: Mapping[str, Any]) -> int:
+        """Write one event and return its `seq`; -1 when it could not be written.
+
+        Args:
+            fields: of an `Event`, but `seq` and `run`; `data` may hold any values.
+
+        Raises:
+            TraceError: it could not be written, and the file is strict.
+        """
+        record = self._record(fields)
+        with self._lock:
+            problem = self._attempt(self._write, record)
+            seq = self._at[0] - 1
+        if problem is None:
+            return seq
+        self._say(problem)
+        return -1
+
+    def end(self, fields: Mapping[str, Any]) -> None:
+        """Write `run.end`, with what was counted, and sync; the root also anchors all heads.
+
+        Raises:
+            TraceError: something could not be written, and the file is strict.
+        """
+        with self._lock:
+            if self._pid != os.getpid():
+                self._forked()
+            if self._fd is None and self._role == "child":
+                self._ended = True
+                return
+            counts: dict[str, Any] = {"events": self._at[0], "steps": self._steps}
+            if self.dropped:
+                counts |= {"dropped": self.dropped, "incomplete": True}
+            record = self._record({**fields, "data": {**fields["data"], **counts}})
+            problem = self._attempt(self._write, record) or self._attempt(self._anchor)
+            self._close()
+        if problem is not None:
+            self._say(problem)
+
+    def close(self) -> None:
+        """Close the file without ending the run."""
+        with self._lock:
+            self._close()
+
+    # --- under the lock -----------------------------------------------------------------
+
+    def _attempt(self, action: Callable[..., object], *records: object) -> Exception | None:
+        """Do it, and return what went wrong: tracing never harms the host."""
+        problem: Exception | None = None
+        if self._busy:
+            problem = TraceError("a record was written while another was (in a signal handler?)")
+        else:
+            self._busy = True
+            try:
+                action(*records)
+            except Exception as error:  # noqa: BLE001 - as the docstring says
+                problem = error
+            finally:
+                self._busy = False
+        if problem is not None:
+            self.dropped += len(records)
+            self._unreported += len(records)
+            self._reason = sentence(problem)
+        return problem
+
+    def _write(self, record: dict[str, JSON]) -> None:
+        fd = self._ready()
+        if self._unreported:
+            self._put(fd, self._note())
+            self._unreported = 0
+        self._put(fd, record)
+        self._steps += record["kind"] == "step.start"
+
+    def _put(self, fd: int, record: dict[str, JSON]) -> None:
+        seq, previous, size = self._at
+        record["seq"] = seq
+        line, own = seal(previous, serialise(record))
+        self._dirty = True
+        write_all(fd, line)
+        self._at = (seq + 1, own, size + len(line))
+        self._dirty = False
+
+    def _ready(self) -> int:
+        """Return the descriptor of a file of this process that ends with a whole line."""
+        if self._pid != os.getpid():
+            self._forked()
+        if self._ended:
+            raise TraceError(f"the run {self.run} has ended")
+        fd = self._open() if self._fd is None else self._fd
+        if self._dirty:
+            # The last write failed or was interrupted: part of a line may stand there.
+            os.ftruncate(fd, self._at[2])
+            self._dirty = False
+        return fd
+
+    def _open(self) -> int:
+        self._enter_folder()
+        fd, writer = self._new_file()
+        try:
+            claim(fd)
+            line, own = seal(b"", serialise(self._first_record(writer)))
+            write_all(fd, line)
+        except OSError:
+            os.close(fd)
+            os.unlink(self._folder / file_name(writer))
+            raise
+        self._fd, self._at = fd, (0, own, len(line))
+        self._token = self._writer = writer
+        return fd
+
+    def _new_file(self) -> tuple[int, str]:
+        number = 1
+        while True:
+            writer = str(self._pid) if number == 1 else f"{self._pid}-{number}"
+            try:
+                return new_file(self._folder / file_name(writer)), writer
+            except FileExistsError:
+                number += 1
+
+    def _enter_folder(self) -> None:
+        """Make the run's folder; whoever finds it with files in it has joined the run."""
+        self._folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._folder.mkdir(mode=0o700)
+        except FileExistsError:
+            if self._folder.is_symlink():
+                raise TraceError(f"{self._folder} is a symbolic link") from None
+            if self._folder.is_dir() and trace_files(self._folder):
+                self._role = "child"
+
+    def _first_record(self, writer: str) -> dict[str, JSON]:
+        return {
+            **self._header,
+            "format": FORMAT,
+            "version": VERSION,
+            "run": self.run,
+            "writer": writer,
+            "role": self._role,
+            "parent": self._parent,
+            "created": time.time(),
+            "redaction": self._redactor.policy,
+        }
+
+    def _note(self) -> dict[str, JSON]:
+        data: JSON = {"dropped": self._unreported, "error": self._reason}
+        return {
+            "kind": "note",
+            "id": self.run,
+            "time": time.time(),
+            "name": "records dropped",
+            "status": "incomplete",
+            "data": data,
+        }
+
+    def _anchor(self) -> None:
+        """Sync, and write down where each file of the run ends."""
+        assert self._fd is not None
+        os.fsync(self._fd)
+        if self._role == "root":
+            own = self._folder / file_name(self._token)
+            heads = {path.name: head_of(path) for path in trace_files(self._folder)}
+            heads[own.name] = {"lines": self._at[0] + 1, "head": self._at[1].decode("ascii")}
+            found: JSON = {name: head for name, head in heads.items() if head is not None}
+            head: JSON = {"format": HEAD_FORMAT, "version": VERSION, "run": self.run}
+            replace_file(self._folder / HEAD, serialise({**head, "files": found}) + b"\n")
+
+    def _close(self) -> None:
+        self._ended = True
+        if self._fd is not None:
+            fd, self._fd = self._fd, None
+            os.close(fd)
+        _open_files.discard(self)
+
+    def _forked(self) -> None:
+        """Leave the file to the parent; this process's own is made when it writes."""
+        fd, parent, ended = self._fd, self._writer, self._ended
+        self._reset()
+        self._role, self._parent, self._ended = "child", parent, ended
+        if fd is not None:
+            os.close(fd)
+
+    def after_fork(self) -> None:
+        """In the child of a fork: leave the file to the parent."""
+        self._forked()
+
+    # --- outside the lock ---------------------------------------------------------------
+
+    def _record(self, fields: Mapping[str, Any]) -> dict[str, JSON]:
+        """Return the record of an event, its secrets taken out; what says nothing is left out."""
+        record: dict[str, JSON] = {"kind": fields["kind"], "id": fields["id"]}
+        record["time"] = encode(fields["time"])
+        for key in ("parent", "contract", "status"):
+            if fields.get(key) is not None:
+                record[key] = fields[key]
+        if fields.get("name"):
+            record["name"] = self._redactor.clean(str(fields["name"]))
+        if fields.get("data"):
+            record["data"] = self._redactor.record(fields["data"])
+        return record
+
+    def _say(self, problem: Exception) -> None:
+        """Raise under `strict`; otherwise warn, once."""
+        text = f"a record of run {self.run} cannot be written: {sentence(problem)}"
+        if self._strict:
+            raise TraceError(text) from problem
+        if not self._warned:
+            self._warned = True
+            logger("trace").warning("%s; the run goes on, its record is incomplete", text)
+
+
+_open_files: "WeakSet[TraceFile]" = WeakSet()
+
+
+def _leave_to_parent() -> None:
+    for file in list(_open_files):
+        file.after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_leave_to_parent)

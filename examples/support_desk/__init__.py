@@ -1,0 +1,1 @@
+"""A support desk: an ordinary LangGraph agent, and the same agent under Hornbook."""

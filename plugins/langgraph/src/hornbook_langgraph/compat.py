@@ -1,0 +1,166 @@
+"""The one module that relies on what the hosts do not quite promise.
+
+Each private name of LangGraph and LangChain that the adapter needs is wrapped here, and
+held by `tests/test_compat.py` against the version that is installed.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, cast
+
+from langchain_core.runnables import Runnable
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph._internal._runnable import RunnableCallable
+from langgraph.pregel import Pregel
+from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt import tool_node as _tool_node
+from langgraph.runtime import ExecutionInfo, Runtime
+
+from hornbook.errors import HornbookError
+
+__all__ = [
+    "Config",
+    "NodeRunnable",
+    "conversation",
+    "execution",
+    "functions_of",
+    "is_subgraph",
+    "replayed_checkpoint",
+    "resumed",
+    "running_config",
+    "runtime_of",
+    "with_tool_wrap",
+]
+
+Config = Mapping[str, Any]
+
+_CONFIGURABLE = "configurable"
+_RUNTIME = "__pregel_runtime"
+_REPLAY = "__pregel_replay_state"
+_RESUMING = "__pregel_resuming"
+_SCRATCHPAD = "__pregel_scratchpad"
+_NOTHING: Config = {}
+
+
+def running_config() -> Config:
+    """The config of the node or tool that is running here; empty outside of any graph."""
+    config = var_child_runnable_config.get()
+    return _NOTHING if config is None else cast("Config", config)
+
+
+def runtime_of(config: Config) -> "Runtime[Any] | None":
+    """The runtime that LangGraph gives to a node on request."""
+    return config.get(_CONFIGURABLE, _NOTHING).get(_RUNTIME)
+
+
+def execution(config: Config) -> ExecutionInfo | None:
+    """What LangGraph says of the task that is running: its ids and its attempt."""
+    runtime = runtime_of(config)
+    return None if runtime is None else runtime.execution_info
+
+
+def replayed_checkpoint(config: Config) -> str | None:
+    """The checkpoint from which history is being replayed, if that is what happens."""
+    if config.get(_CONFIGURABLE, _NOTHING).get(_REPLAY) is None:
+        return None
+    return str(config.get("metadata", _NOTHING).get("checkpoint_id") or "")
+
+
+def resumed(config: Config, *, subgraph: bool = False) -> bool:
+    """Whether the running task has consumed an answer to an `interrupt()`.
+
+    A subgraph keeps its answers to itself: it counts as resumed in every resumed run.
+    """
+    configurable = config.get(_CONFIGURABLE, _NOTHING)
+    scratchpad = configurable.get(_SCRATCHPAD)
+    if scratchpad is not None and scratchpad.resume:
+        return True
+    return subgraph and bool(configurable.get(_RESUMING)) and configurable.get(_REPLAY) is None
+
+
+def conversation(config: Config) -> Hashable | None:
+    """What tells one conversation from another: the thread, else this one run of the graph."""
+    configurable = config.get(_CONFIGURABLE, _NOTHING)
+    thread = configurable.get("thread_id")
+    if thread is not None:
+        return str(thread)
+    runtime = configurable.get(_RUNTIME)
+    return None if runtime is None else runtime.control
+
+
+class NodeRunnable(RunnableCallable):
+    """What stands in a builder for a node under contract; LangGraph sees through it."""
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        afunc: Callable[..., Any],
+        original: Runnable[Any, Any],
+        contract: str,
+    ) -> None:
+        super().__init__(func, afunc, name=original.get_name(), trace=False, recurse=False)
+        self.original = original
+        self.contract = contract
+
+
+def functions_of(runnable: object) -> tuple[Callable[..., Any], ...]:
+    """The functions that a node was made from; none when it was made from a Runnable."""
+    if not isinstance(runnable, RunnableCallable):
+        return ()
+    return tuple(fn for fn in (runnable.func, runnable.afunc) if fn is not None)
+
+
+def is_subgraph(runnable: object) -> bool:
+    """Whether a node is a compiled graph."""
+    return isinstance(runnable, Pregel)
+
+
+def with_tool_wrap(
+    node: ToolNode, wrap: Callable[..., Any], awrap: Callable[..., Any]
+) -> ToolNode:
+    """A copy of a tool node in which the wraps stand around each tool, inside its own."""
+    given: Any = node
+    outer, aouter = given._wrap_tool_call, given._awrap_tool_call
+    return type(node)(
+        list(node.tools_by_name.values()),
+        name=node.name or "tools",
+        tags=list(node.tags) if node.tags else None,
+        handle_tool_errors=_without_ours(given._handle_tool_errors),
+        messages_key=given._messages_key,
+        wrap_tool_call=wrap if outer is None else _chained(outer, wrap),
+        # With a sync wrap alone LangGraph uses that one in async runs too; so it stays.
+        awrap_tool_call=_achained(aouter, awrap) if aouter else awrap if outer is None else None,
+    )
+
+
+def _chained(outer: Callable[..., Any], inner: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap_tool_call(request: Any, execute: Callable[..., Any]) -> Any:
+        return outer(request, lambda changed: inner(changed, execute))
+
+    return wrap_tool_call
+
+
+def _achained(outer: Callable[..., Any], inner: Callable[..., Any]) -> Callable[..., Any]:
+    async def awrap_tool_call(request: Any, execute: Callable[..., Any]) -> Any:
+        return await outer(request, lambda changed: inner(changed, execute))
+
+    return awrap_tool_call
+
+
+def _without_ours(handling: Any) -> Any:
+    """The same handling of errors, but for ours: a halt is no error to tell the model of."""
+    private: Any = _tool_node
+    if not handling or handling is private._default_handle_tool_errors:
+        return handling
+    if isinstance(handling, type):
+        handled: tuple[type[Exception], ...] = (handling,)
+    elif isinstance(handling, tuple):
+        handled = cast("tuple[type[Exception], ...]", handling)
+    else:
+        handled = private._infer_handled_types(handling) if callable(handling) else (Exception,)
+
+    def handle(error: Exception) -> str:
+        if isinstance(error, HornbookError) or not isinstance(error, handled):
+            raise error
+        return private._handle_tool_error(error, flag=handling)
+
+    return handle

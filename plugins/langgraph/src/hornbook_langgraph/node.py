@@ -1,0 +1,260 @@
+"""`contract` on the nodes of a graph: what a node writes meets its clauses, or is recovered."""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar, cast, overload
+
+from langchain_core.runnables import Runnable
+
+from hornbook.contracts.contract import Contract
+from hornbook.errors import DefinitionError
+from hornbook.step.operation import Operation, Outcome
+from hornbook.step.recover import Recover
+from hornbook_langgraph.compat import (
+    Config,
+    NodeRunnable,
+    execution,
+    functions_of,
+    is_subgraph,
+    resumed,
+    running_config,
+    runtime_of,
+)
+from hornbook_langgraph.fitted import fitted
+from hornbook_langgraph.identity import step_identity
+from hornbook_langgraph.inputs import INJECTED, NodeInputs, NodeParameters, changed_state, positional
+from hornbook_langgraph.steps import async_step, sync_step
+from hornbook_langgraph.update import update_of
+
+__all__ = ["contract", "node_runnable"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+N = TypeVar("N", bound="Callable[..., Any] | Runnable[Any, Any]")
+
+
+def contract(
+    contract: Contract[Any],
+    *,
+    recover: Recover | None = None,
+    name: str | None = None,
+    writes: Sequence[str] = (),
+    deterministic: bool = False,
+) -> Callable[[N], N]:
+    """Hold a node to a contract: a function of either colour, a method, or a Runnable.
+
+    The node keeps its signature, type hints and colour. Its inputs are the keys of the
+    state, and `state`; its output is the update that it writes, whatever its form. An
+    `output=` with named keys (a TypedDict, a model, a dataclass) is checked key by key.
+
+    Args:
+        contract: the clauses; a path in `ensures` starts at a key of the update.
+        recover: what to do about a violation; to halt, when left out. A fallback is a node
+            function: it takes the state, and of what LangGraph injects what it asks for.
+        name: the step's name in reports and records; the function's qualified name.
+        writes: keys that the update must hold.
+        deterministic: the node gives equal updates for equal states, so that a retry
+            needs `Recover(modify=...)`.
+
+    Raises:
+        DefinitionError: the contract names what the state does not have, the node is a
+            generator, or the recovery cannot work with it.
+    """
+    if not isinstance(cast("object", contract), Contract):
+        raise DefinitionError(f"contract({contract!r}): give a Contract, then the node")
+    held = fitted(contract, writes)
+    recovering = recover or Recover()
+    if deterministic and recovering.retry and recovering.modify is None:
+        raise DefinitionError(
+            f"contract {contract.name!r} is for a node declared deterministic, so that a retry "
+            f"gives the same again: give Recover(modify=...), or no retry"
+        )
+
+    def decorate(node: N) -> N:
+        if isinstance(node, Runnable):
+            runnable = cast("Runnable[Any, Any]", node)
+            return cast("N", node_runnable(runnable, held, recovering, name=name))
+        given: object = node
+        if isinstance(given, classmethod | staticmethod):
+            inner = cast("Callable[..., Any]", given.__func__)
+            return cast("N", type(given)(_decorated(inner, held, recovering, name)))
+        return cast("N", _decorated(cast("Callable[..., Any]", node), held, recovering, name))
+
+    return decorate
+
+
+def node_runnable(
+    runnable: "Runnable[Any, Any]",
+    contract: Contract[Any],
+    recover: Recover,
+    *,
+    name: str | None,
+    inputs: tuple[str, ...] | None = None,
+) -> NodeRunnable:
+    """A node that is no bare function, under contract; LangGraph still finds a graph in it."""
+    step = name or runnable.get_name()
+    for function in functions_of(runnable):
+        _refuse_generator(function, step)
+    if inputs is not None:
+        contract.refuse_unknown_inputs((*inputs, "state"), step)
+    operation = _operation(
+        step,
+        contract,
+        _as_nodes(recover, step, asynchronous=True),
+        bind=lambda args, kwargs: NodeInputs(args[0]),
+        rebuild=lambda args, kwargs, changed: (
+            (changed_state(args[0], changed), *args[1:]),
+            dict(kwargs),
+        ),
+        subgraph=is_subgraph(runnable),
+    )
+    run, arun = sync_step(operation), async_step(operation)
+
+    # LangGraph looks for subgraphs among what these functions close over.
+    def func(state: Any, config: Config) -> Any:
+        return _given(run(runnable.invoke, (state, config), {}))
+
+    async def afunc(state: Any, config: Config) -> Any:
+        return _given(await arun(runnable.ainvoke, (state, config), {}))
+
+    return NodeRunnable(func, afunc, runnable, contract.name)
+
+
+def _decorated(
+    fn: Callable[..., Any], contract: Contract[Any], recover: Recover, name: str | None
+) -> Callable[..., Any]:
+    step = name or _qualified(fn)
+    if not callable(fn):
+        raise DefinitionError(f"contract {contract.name!r}: {fn!r} is no node")
+    _refuse_generator(fn, step)
+    parameters = NodeParameters(fn, step)
+    if parameters.names is not None:
+        contract.refuse_unknown_inputs(parameters.names, step)
+    asynchronous = _has_colour(fn, inspect.iscoroutinefunction)
+    operation = _operation(
+        step,
+        contract,
+        _as_nodes(recover, step, asynchronous=asynchronous),
+        bind=parameters.bind,
+        rebuild=parameters.rebuild,
+    )
+    return functools.wraps(fn)(_aroundcoroutine(fn, operation) if asynchronous else _around(fn, operation))
+
+
+def _around(fn: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
+    run = sync_step(operation)
+
+    def node(*args: Any, **kwargs: Any) -> Any:
+        return _given(run(fn, args, kwargs))
+
+    return node
+
+
+def _aroundcoroutine(fn: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
+    arun = async_step(operation)
+
+    async def node(*args: Any, **kwargs: Any) -> Any:
+        return _given(await arun(fn, args, kwargs))
+
+    return node
+
+
+def _given(outcome: Outcome) -> Any:
+    """What the graph gets: a blocked node writes what the hook gave, if anything."""
+    if outcome.status == "blocked" and outcome.decision is not None:
+        return outcome.decision.value
+    return outcome.settled()
+
+
+def _operation(
+    step: str,
+    contract: Contract[Any],
+    recover: Recover,
+    *,
+    bind: Any,
+    rebuild: Any,
+    subgraph: bool = False,
+) -> Operation:
+    return Operation(
+        name=step,
+        kind="node",
+        host="langgraph",
+        contract=contract,
+        recover=recover,
+        bind=bind,
+        rebuild=rebuild,
+        view=update_of,
+        meta=_meta,
+        may_retry=lambda: not resumed(running_config(), subgraph=subgraph),
+    )
+
+
+def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    config = running_config()
+    return step_identity(config, execution(config))
+
+
+def _as_nodes(recover: Recover, step: str, *, asynchronous: bool) -> Recover:
+    """The recovery with fallbacks that are called as LangGraph would call them."""
+    if not recover.fallback:
+        return recover
+    fallbacks = tuple(_as_node(one, step, asynchronous) for one in recover.fallback)
+    return replace(recover, fallback=fallbacks)
+
+
+def _as_node(fallback: Callable[..., Any], step: str, asynchronous: bool) -> Callable[..., Any]:
+    named = _qualified(fallback)
+    if _has_colour(fallback, inspect.iscoroutinefunction) and not asynchronous:
+        raise DefinitionError(
+            f"step {step!r} is sync and its fallback {named!r} is async: "
+            f"make the node async, or the fallback sync"
+        )
+    parameters = inspect.signature(fallback).parameters
+    required = [one for one in positional(fallback) if one.default is inspect.Parameter.empty]
+    if not positional(fallback) or len(required) > 2:
+        raise DefinitionError(
+            f"fallback {named!r} of step {step!r} is no node: a node takes the state, and of "
+            f"{', '.join(INJECTED[:4])} what it asks for by name"
+        )
+    wanted = [name for name in INJECTED if name in parameters]
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        state = [one for one in args if not _is_config(one)]
+        return fallback(*state, **{name: _injected(name, kwargs) for name in wanted})
+
+    return functools.wraps(fallback)(called)
+
+
+def _is_config(value: Any) -> bool:
+    return value is running_config()
+
+
+def _injected(name: str, given: Mapping[str, Any]) -> Any:
+    if name in given:
+        return given[name]
+    config = running_config()
+    runtime = runtime_of(config)
+    return config if name == "config" else runtime if name == "runtime" else _of(runtime, name)
+
+
+def _of(runtime: Any, name: str) -> Any:
+    return getattr(runtime, "stream_writer" if name == "writer" else name, None)
+
+
+def _refuse_generator(fn: Callable[..., Any], step: str) -> None:
+    if _has_colour(fn, inspect.isgeneratorfunction) or _has_colour(fn, inspect.isasyncgenfunction):
+        raise DefinitionError(
+            f"node {step!r} is a generator, of which LangGraph keeps only what is yielded last: "
+            f"return the update, and stream with runtime.stream_writer"
+        )
+
+
+def _has_colour(fn: Callable[..., Any], is_it: Callable[[object], bool]) -> bool:
+    # An object with __call__ has the colour of that method.
+    return is_it(fn) or (not inspect.isroutine(fn) and is_it(getattr(fn, "__call__", None)))  # noqa: B004
+
+
+def _qualified(fn: Any) -> str:
+    name = str(getattr(fn, "__qualname__", None) or type(fn).__name__)
+    return name.rpartition("<locals>.")[2]

@@ -1,0 +1,7 @@
+"""What the Agents SDK adapter tells Hornbook. It must not import `agents`, which takes seconds.
+
+It has no hook implementation yet.
+"""
+
+NAME = "openai_agents"
+DISTRIBUTION = "hornbook-openai-agents"
