@@ -5,7 +5,7 @@ Every name is loaded when it is first used, so that importing `hornbook` costs l
 
 from typing import TYPE_CHECKING, Any
 
-from hornbook import late
+from hornbook import late, lazy
 
 if TYPE_CHECKING:
     from hornbook.budget import Budget
@@ -34,36 +34,30 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Budget": "hornbook.budget",
-    "BudgetExceeded": "hornbook.errors",
-    "Checked": "hornbook.step",
-    "Contract": "hornbook.contracts",
-    "ContractReport": "hornbook.contracts",
-    "ContractViolation": "hornbook.contracts",
-    "HornbookError": "hornbook.errors",
-    "Recover": "hornbook.step",
-    "Violation": "hornbook.contracts",
-    "checked": "hornbook.step",
-    "clauses": "hornbook.contracts",
-    "contract": "hornbook.step",
-    "feedback": "hornbook.step",
-    "run": "hornbook.trace",
-}
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module 'hornbook' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__, _ = lazy.attach(
+    __name__,
+    {
+        "Budget": "hornbook.budget",
+        "BudgetExceeded": "hornbook.errors",
+        "Checked": "hornbook.step.model",
+        "Contract": "hornbook.contracts.contract",
+        "ContractReport": "hornbook.contracts.report",
+        "ContractViolation": "hornbook.contracts.report",
+        "HornbookError": "hornbook.errors",
+        "Recover": "hornbook.step.recover",
+        "Violation": "hornbook.contracts.report",
+        "checked": "hornbook.step.decorate",
+        "clauses": "hornbook.contracts",
+        "contract": "hornbook.step.decorate",
+        "feedback": "hornbook.step.attempts",
+        "run": "hornbook.trace.runs",
+    },
+)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # The submodules that happen to be loaded are no names of the interface.
+    return sorted(__all__)
 
 
 def _hook_set() -> Any:

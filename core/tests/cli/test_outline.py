@@ -23,7 +23,7 @@ class Record:
     def add(
         self,
         kind: Kind,
-        id: str = RUN,
+        at: str = RUN,
         name: str = "run",
         *,
         parent: str | None = None,
@@ -36,7 +36,7 @@ class Record:
                 kind=kind,
                 seq=len(self.events),
                 run=RUN,
-                id=id,
+                id=at,
                 parent=parent,
                 time=time,
                 name=name,
@@ -55,8 +55,8 @@ def test_a_run_is_shown_with_its_steps_below_one_another() -> None:
     record.add("run.start", name="support-bot", time=1_760_000_000.0)
     record.add("step.start", "a.1", "agent", step="node", inputs={})
     record.add("step.start", "a.2", "refund", parent="a.1", step="tool", agent="desk")
-    record.add("step.end", "a.2", "refund", parent="a.1", status="satisfied", seconds=0.0125)
-    record.add("step.end", "a.1", "agent", status="recovered", seconds=2.5, attempts=2)
+    record.add("step.end", "a.2", "refund", parent="a.1", status="satisfied", microseconds=12500)
+    record.add("step.end", "a.1", "agent", status="recovered", microseconds=2_500_000, attempts=2)
     record.add("run.end", name="support-bot", status="completed")
     assert record.lines() == [
         f"run {RUN} (support-bot), completed, 2025-10-09 08:53:20 UTC",
@@ -89,18 +89,18 @@ def test_what_happened_in_a_step_is_told_in_order() -> None:
     record.add("step.end", "a.1", "refund", status="blocked", report=report, error="E: x")
     assert record.lines() == [
         "refund (tool), blocked",
-        "    rule R1 injected: text If a refund is asked, then look up the order first.",
-        "    attempt 1: violated",
-        "      - too much",
-        "    decision retry: attempt 2",
-        "    decision block: reason not in office hours",
-        "    note remark: colour red",
-        "    contract 'refund-request' violated",
-        "      - order is grounded at order_id: expected a value that stands in query; "
+        "  | rule R1 injected: text If a refund is asked, then look up the order first.",
+        "  | attempt 1: violated",
+        "  |   - too much",
+        "  | decision retry: attempt 2",
+        "  | decision block: reason not in office hours",
+        "  | note remark: colour red",
+        "  | contract 'refund-request' violated",
+        "  |   - order is grounded at order_id: expected a value that stands in query; "
         "got 'A99' (ask for it)",
-        "      - order is grounded: expected a value that stands in query; got 'A99'",
-        "    waived covers: no judge",
-        "    error E: x",
+        "  |   - order is grounded: expected a value that stands in query; got 'A99'",
+        "  | waived covers: no judge",
+        "  | error E: x",
     ]
 
 
@@ -110,10 +110,21 @@ def test_inputs_and_outputs_are_shown_when_asked_for() -> None:
     record.add("step.end", "a.1", "refund", status="satisfied", output=["done"])
     assert record.lines(values=True) == [
         "refund (tool), satisfied",
-        '    inputs {"order": "A17"}',
-        '    output ["done"]',
+        '  | inputs {"order": "A17"}',
+        '  | output ["done"]',
     ]
     assert record.lines() == ["refund (tool), satisfied"]
+
+
+def test_a_run_tells_what_it_spent_and_lost() -> None:
+    record = Record()
+    record.add("run.start")
+    record.add("run.end", status="failed", calls=3, tokens=0, cost=0.25, dropped=2, error="E: x")
+    assert record.lines()[1:] == [
+        "  | spent 3 calls, 0.25 cost",
+        "  | dropped 2 records that could not be written",
+        "  | error E: x",
+    ]
 
 
 def test_a_killed_run_shows_what_is_open() -> None:
@@ -134,7 +145,7 @@ def test_a_record_cannot_forge_lines_or_drive_the_terminal() -> None:
     record.add("step.end", "a.1", "x", status="satis\nfied")
     assert record.lines() == [
         r"x\x1b[2J\nrun forged (tool\r), satis\nfied",
-        r'    note n\n: k\n {"v": "\x9b\n"}',
+        r'  | note n\n: k\n {"v": "\x9b\n"}',
     ]
 
 
@@ -164,7 +175,10 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
-KEYS = ("step", "agent", "seconds", "attempts", "report", "error", "inputs", "output", "violations")
+KEYS = (
+    *("step", "agent", "microseconds", "attempts", "report", "error", "inputs", "output"),
+    *("violations", "calls", "dropped"),
+)
 IDS = st.sampled_from([RUN, "a", "b", "c"])
 EVENTS = st.builds(
     Event,

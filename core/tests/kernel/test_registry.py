@@ -2,9 +2,10 @@ from datetime import date
 from typing import Annotated, Literal
 
 import pytest
+from pydantic import BaseModel, Field
+
 from hornbook.errors import DefinitionError, HornbookError
 from hornbook.kernel import ToolRegistry, ToolSpec
-from pydantic import BaseModel, Field
 
 
 class Item(BaseModel):

@@ -252,6 +252,26 @@ def test_a_really_installed_plugin_is_loaded_beside_broken_ones(tmp_path: Path) 
     ]
 
 
+@pytest.mark.requirement("bad-input:plugin:import", "plugins:discovery:first-use")
+def test_a_step_runs_and_is_recorded_though_plugins_are_broken(tmp_path: Path) -> None:
+    real_distribution(tmp_path)
+    script = (
+        "import json, sys\n"
+        "import hornbook\n"
+        "from hornbook import Contract, contract\n"
+        "@contract(Contract('text', output=str), name='greet')\n"
+        "def greet():\n"
+        "    return 'hello'\n"
+        "before = 'house_good' in sys.modules\n"
+        "with hornbook.run(trace='runs') as run:\n"
+        "    said = greet()\n"
+        "after = 'house_good' in sys.modules\n"
+        "print(json.dumps([said, before, after, [event.kind for event in run.events]]))\n"
+    )
+    kinds = ["run.start", "step.start", "step.end", "run.end"]
+    assert in_process(tmp_path, script) == ["hello", False, True, kinds]
+
+
 @pytest.mark.requirement("plugins:discovery:selected")
 def test_a_variable_selects_what_is_imported(tmp_path: Path) -> None:
     real_distribution(tmp_path)

@@ -10,7 +10,11 @@ pytestmark = pytest.mark.requirement("decorate:hooks:none")
 
 
 def test_with_no_plugins_the_set_is_empty() -> None:
-    assert HookSlot().get() == HookSet(generation=0)
+    one = HookSlot()
+    assert not one.quiet
+    one.loader = lambda: HookSet(generation=0)
+    assert one.get() == HookSet(generation=0)
+    assert one.quiet
     assert slot.get() is slot.get()
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from hornbook.cli.terminal import clean, duration
+from hornbook.cli.terminal import clean, duration, moment
 from hornbook.trace.events import Event
 
 __all__ = ["outline"]
@@ -73,7 +73,7 @@ def _indented(depth: int, heading: str, details: Iterable[str]) -> Iterator[str]
     margin = "  " * min(depth, _DEEPEST)
     yield f"{margin}{heading}"
     for line in details:
-        yield f"{margin}    {line}"
+        yield f"{margin}  | {line}"
 
 
 def _heading(node: _Node) -> str:
@@ -89,8 +89,8 @@ def _heading(node: _Node) -> str:
         f"{clean(event.name, 120)} ({what})" if what else clean(event.name, 120),
         "open: its end is not recorded" if node.end is None else clean(node.end.status),
     ]
-    if "seconds" in data:
-        parts.append(duration(data["seconds"]))
+    if "microseconds" in data:
+        parts.append(duration(data["microseconds"]))
     if data.get("attempts", 1) != 1:
         parts.append(f"{clean(data['attempts'], 20)} attempts")
     return ", ".join(parts)
@@ -98,16 +98,16 @@ def _heading(node: _Node) -> str:
 
 def _run_heading(event: Event, end: Event | None) -> str:
     status = "open: its end is not recorded" if end is None else clean(end.status)
-    return f"run {clean(event.run)} ({clean(event.name, 120)}), {status}, {_moment(event.time)}"
+    return f"run {clean(event.run)} ({clean(event.name, 120)}), {status}, {moment(event.time)}"
 
 
-def _moment(seconds: float) -> str:
-    from datetime import UTC, datetime
-
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    except (ValueError, OverflowError, OSError):  # not a time that a calendar has
-        return "at an unknown time"
+def _spent(data: Mapping[str, Any]) -> Iterator[str]:
+    """What a run has spent, and what its record lost."""
+    spent = [f"{_value(data[key])} {key}" for key in ("calls", "tokens", "cost") if data.get(key)]
+    if spent:
+        yield f"spent {', '.join(spent)}"
+    if data.get("dropped"):
+        yield f"dropped {_value(data['dropped'])} records that could not be written"
 
 
 def _details(node: _Node, values: bool) -> Iterator[str]:
@@ -118,6 +118,8 @@ def _details(node: _Node, values: bool) -> Iterator[str]:
     if node.end is None:
         return
     data = node.end.data
+    if node.end.kind == "run.end":
+        yield from _spent(data)
     yield from _report(data.get("report"))
     if "error" in data:
         yield f"error {clean(data['error'], _TEXT)}"

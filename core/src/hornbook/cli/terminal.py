@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TextIO
 
-__all__ = ["clean", "duration", "table", "write"]
+__all__ = ["clean", "duration", "moment", "table", "write"]
 
 # C0 and C1 controls, line separators, and what reorders text: a record could otherwise
 # forge lines, hide them, or drive the terminal.
@@ -37,13 +37,25 @@ def table(out: TextIO, headings: Sequence[str], rows: Sequence[Sequence[object]]
         write(out, "  ".join(padded).rstrip())
 
 
-def duration(seconds: object) -> str:
+def duration(microseconds: object) -> str:
     """Write a time span with the unit that suits it."""
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+    if isinstance(microseconds, bool) or not isinstance(microseconds, int | float):
         return "?"
-    if seconds < 0.001:
-        return f"{seconds * 1e6:.0f} us"
-    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+    if microseconds < 1_000:
+        return f"{microseconds} us"
+    if microseconds < 1_000_000:
+        return f"{microseconds / 1e3:.1f} ms"
+    return f"{microseconds / 1e6:.2f} s"
+
+
+def moment(seconds: float) -> str:
+    """Write a time, given in seconds since the epoch."""
+    from datetime import UTC, datetime
+
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, OverflowError, OSError):  # not a time that a calendar has
+        return "at an unknown time"
 
 
 def _spelt(character: str) -> str:

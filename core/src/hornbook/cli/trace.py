@@ -1,13 +1,17 @@
 """`hornbook trace list | show | verify`: the records of runs, for reading and checking."""
 
+import json
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
 from hornbook.cli.outline import outline
-from hornbook.cli.terminal import clean, table, write
+from hornbook.cli.terminal import clean, moment, table, write
+from hornbook.config import load
 from hornbook.errors import TraceError
-from hornbook.trace import list_runs, read, verify_trace
+from hornbook.ids import is_run_id
+from hornbook.trace.reader import RunSummary, list_runs, read, verify_trace
 
 __all__ = ["configure"]
 
@@ -36,3 +40,75 @@ def configure(parser: ArgumentParser) -> None:
         command.add_argument("--in", dest="folder", metavar="FOLDER", type=Path, help=_WHERE)
     for command in (listing, showing, verifying):
         command.add_argument("--json", action="store_true", help="write JSON")
+
+
+def list_(arguments: Namespace, out: TextIO) -> int:
+    """List the runs of a folder, the oldest first."""
+    runs = list_runs(_folder(arguments))
+    if arguments.json:
+        _write_json(out, [asdict(run) for run in runs])
+        return 0
+    rows = [
+        (run.run, moment(run.started), run.status, run.steps, run.namespace or "-", _tags(run))
+        for run in runs
+    ]
+    table(out, ("RUN", "STARTED", "STATUS", "STEPS", "NAMESPACE", "TAGS"), rows)
+    for run in runs:
+        if run.problem:
+            write(out, f"{run.status}: {clean(run.problem)}")
+    return 0
+
+
+def show(arguments: Namespace, out: TextIO) -> int:
+    """Show one run: as an outline, or as the list of its events."""
+    events = read(_record(arguments))
+    if arguments.json:
+        _write_json(out, [asdict(event) for event in events])
+        return 0
+    for line in outline(events, values=arguments.values):
+        write(out, line)
+    return 0
+
+
+def verify(arguments: Namespace, out: TextIO) -> int:
+    """Check one run and say what is wrong with it; the exit code is the verdict."""
+    found = verify_trace(_record(arguments))
+    if arguments.json:
+        _write_json(out, asdict(found))
+    else:
+        write(
+            out, f"{found.status}: {_count(found.events, 'event')} in {_count(found.files, 'file')}"
+        )
+        for problem in found.problems:
+            write(out, f"  - {clean(problem)}")
+    return _EXIT_CODES[found.status]
+
+
+def _record(arguments: Namespace) -> Path:
+    """The record that is meant: a path that exists, or else a run of the folder."""
+    given = Path(arguments.run)
+    if given.exists():
+        return given
+    found = _folder(arguments) / arguments.run.upper()
+    if is_run_id(found.name) and found.is_dir():
+        return found
+    raise TraceError(
+        f"there is no record {str(given)!r}: no such file or folder, and no run of that id in "
+        f"{found.parent}"
+    )
+
+
+def _folder(arguments: Namespace) -> Path:
+    return arguments.folder or load().trace or Path("runs")
+
+
+def _tags(run: RunSummary) -> str:
+    return ", ".join(f"{key}={value}" for key, value in run.tags.items()) or "-"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _write_json(out: TextIO, document: object) -> None:
+    write(out, json.dumps(document, indent=2, default=str))

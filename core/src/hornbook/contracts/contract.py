@@ -2,21 +2,16 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, Generic, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
 
-from hornbook.budget import Meter
-from hornbook.contracts.asking import aask, ask, due
-from hornbook.contracts.clause import Clause, Raised
-from hornbook.contracts.output_type import OutputType
-from hornbook.contracts.placed import (
-    clauses_of,
-    on_type,
-    refuse_equal_names,
-    refuse_unknown_inputs,
-)
-from hornbook.contracts.report import ContractReport
-from hornbook.contracts.verdicts import Examining, assemble
 from hornbook.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from hornbook.budget import Meter
+    from hornbook.contracts.clause import Clause
+    from hornbook.contracts.output_type import OutputType
+    from hornbook.contracts.report import ContractReport
+    from hornbook.contracts.verdicts import Examining
 
 __all__ = ["Contract", "Revalidate"]
 
@@ -64,8 +59,8 @@ class Contract(Generic[T]):
     name: str
     version: str
     output: Any
-    requires: tuple[Clause, ...]
-    ensures: tuple[Clause, ...]
+    requires: "tuple[Clause, ...]"
+    ensures: "tuple[Clause, ...]"
     strict: bool
     revalidate: Revalidate
     deadline: float | None
@@ -80,8 +75,8 @@ class Contract(Generic[T]):
         *,
         output: type[T],
         version: str = ...,
-        requires: Sequence[Clause] = ...,
-        ensures: Sequence[Clause] = ...,
+        requires: "Sequence[Clause]" = ...,
+        ensures: "Sequence[Clause]" = ...,
         strict: bool = ...,
         revalidate: Revalidate = ...,
         deadline: float | None = ...,
@@ -94,8 +89,8 @@ class Contract(Generic[T]):
         *,
         output: Any = ...,
         version: str = ...,
-        requires: Sequence[Clause] = ...,
-        ensures: Sequence[Clause] = ...,
+        requires: "Sequence[Clause]" = ...,
+        ensures: "Sequence[Clause]" = ...,
         strict: bool = ...,
         revalidate: Revalidate = ...,
         deadline: float | None = ...,
@@ -107,18 +102,22 @@ class Contract(Generic[T]):
         *,
         output: Any = _NO_OUTPUT,
         version: str = "1",
-        requires: Sequence[Clause] = (),
-        ensures: Sequence[Clause] = (),
+        requires: "Sequence[Clause]" = (),
+        ensures: "Sequence[Clause]" = (),
         strict: bool = True,
         revalidate: Revalidate = "always",
         deadline: float | None = 30.0,
     ) -> None:
+        from hornbook.contracts.output_type import OutputType
+        from hornbook.contracts.placed import clauses_of, on_type, refuse_equal_names
+
         for what, given in (("name", name), ("version", version)):
             if not isinstance(cast("object", given), str) or not given.strip():
                 raise DefinitionError(f"a contract's {what} is a text that is not empty: {given!r}")
         self._set("name", name)
         self._set("version", version)
-        self._set("output", None if output is _NO_OUTPUT else output)
+        given_output = type(None) if output is None else output
+        self._set("output", None if output is _NO_OUTPUT else given_output)
         self._set("requires", clauses_of(name, "requires", requires))
         self._set("ensures", clauses_of(name, "ensures", ensures))
         self._set("strict", strict)
@@ -175,10 +174,10 @@ class Contract(Generic[T]):
 
     @property
     def portable(self) -> bool:
-        """Whether `to_json` works: every function in it is importable, and no judge is."""
+        """Whether `to_json` works: all in it can be imported again, as no lambda or judge can."""
         from hornbook.contracts.portable import obstacle
 
-        return all(obstacle(clause) is None for clause in self.requires + self.ensures)
+        return obstacle(self) is None
 
     def to_json(self) -> str:
         """As canonical JSON text, with functions and types by their import path.
@@ -192,7 +191,7 @@ class Contract(Generic[T]):
 
     @staticmethod
     def from_json(text: str) -> "Contract[Any]":
-        """The contract that `to_json` wrote.
+        """The contract that `to_json` wrote; it imports what is named there, so trust the text.
 
         Raises:
             DefinitionError: it cannot be read, or a function that it names has changed.
@@ -203,23 +202,23 @@ class Contract(Generic[T]):
 
     def check(
         self, value: object, inputs: Mapping[str, Any] | None = None, *, step: str | None = None
-    ) -> ContractReport:
+    ) -> "ContractReport":
         """Hold `value` to the clauses of `ensures`; every clause runs, none raises."""
         return self.examine(value, inputs or {}, step=step)
 
     async def acheck(
         self, value: object, inputs: Mapping[str, Any] | None = None, *, step: str | None = None
-    ) -> ContractReport:
+    ) -> "ContractReport":
         """The async twin of `check`."""
         return await self.aexamine(value, inputs or {}, step=step)
 
-    def check_inputs(self, inputs: Mapping[str, Any], *, step: str | None = None) -> ContractReport:
+    def check_inputs(self, inputs: Mapping[str, Any], *, step: str | None = None) -> "ContractReport":
         """Hold the inputs to the clauses of `requires`."""
         return self.examine(inputs, inputs, step=step, requires=True)
 
     async def acheck_inputs(
         self, inputs: Mapping[str, Any], *, step: str | None = None
-    ) -> ContractReport:
+    ) -> "ContractReport":
         """The async twin of `check_inputs`."""
         return await self.aexamine(inputs, inputs, step=step, requires=True)
 
@@ -230,13 +229,16 @@ class Contract(Generic[T]):
         *,
         step: str | None = None,
         requires: bool = False,
-        meter: Meter | None = None,
+        meter: "Meter | None" = None,
         known: Sequence[object] = (),
-    ) -> ContractReport:
+    ) -> "ContractReport":
         """As `check` and `check_inputs`, drawing judge calls on `meter`.
 
         `known` is what `decide` already found out, so that no test runs twice on a value.
         """
+        from hornbook.contracts.asking import ask, due
+        from hornbook.contracts.verdicts import assemble
+
         examining = self._examining(value, inputs, requires, known)
         until, name = due(self.deadline, meter), step or self.name
         while examining.questions:
@@ -251,10 +253,13 @@ class Contract(Generic[T]):
         *,
         step: str | None = None,
         requires: bool = False,
-        meter: Meter | None = None,
+        meter: "Meter | None" = None,
         known: Sequence[object] = (),
-    ) -> ContractReport:
+    ) -> "ContractReport":
         """The async twin of `examine`."""
+        from hornbook.contracts.asking import aask, due
+        from hornbook.contracts.verdicts import assemble
+
         examining = self._examining(value, inputs, requires, known)
         until, name = due(self.deadline, meter), step or self.name
         while examining.questions:
@@ -273,6 +278,8 @@ class Contract(Generic[T]):
         Raises:
             DefinitionError: a clause names an input that the step does not take.
         """
+        from hornbook.contracts.placed import refuse_unknown_inputs
+
         refuse_unknown_inputs(self.name, self.requires, self.ensures, parameters, step)
 
     def _examining(
@@ -281,7 +288,9 @@ class Contract(Generic[T]):
         inputs: Mapping[str, Any],
         requires: bool,
         known: Sequence[object],
-    ) -> Examining:
+    ) -> "Examining":
+        from hornbook.contracts.verdicts import Examining
+
         if requires:
             return Examining(self.requires, inputs, inputs, output=None)
         typed = self._output_type
@@ -293,7 +302,7 @@ class Contract(Generic[T]):
 
     def _decision(self) -> Callable[[Any], object] | None:
         tests: list[Callable[[Any], object]] = []
-        typed: OutputType | None = self._output_type
+        typed: "OutputType | None" = self._output_type
         if typed is not None:
             tests.append(partial(typed.validator.isinstance_python, strict=self.strict or None))
         for clause in self.ensures:
@@ -320,6 +329,8 @@ def _all_of(tests: tuple[Callable[[Any], object], ...]) -> Callable[[Any], objec
             else:
                 return True
         except BaseException as error:  # noqa: BLE001 - the clause decides about it
+            from hornbook.contracts.clause import Raised
+
             answer = Raised(error)
         return _Answers([True] * at + [answer])
 

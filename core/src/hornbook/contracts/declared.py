@@ -15,22 +15,22 @@ _CODE = (property, cached_property, FunctionType, classmethod, staticmethod)
 
 
 @lru_cache(maxsize=1024)
-def declared_names(kind: type[Any]) -> frozenset[str]:
-    """The fields of a class: of a model, dataclass, named tuple, or by annotation or slot.
+def declared_names(kind: type[Any]) -> Mapping[str, None]:
+    """The fields of a class, in order: of a model, dataclass, named tuple, or by annotation or slot.
 
     A model's computed fields count; any other property does not, since reading it runs code.
     A mapping has keys instead.
     """
     if issubclass(kind, Mapping):
-        return frozenset()
+        return {}
     if issubclass(kind, BaseModel):
-        return frozenset(kind.model_fields) | frozenset(kind.model_computed_fields)
+        return dict.fromkeys([*kind.model_fields, *kind.model_computed_fields])
     if is_dataclass(kind):
-        return frozenset(field.name for field in fields(kind))
+        return dict.fromkeys(field.name for field in fields(kind))
     if is_named_tuple(kind):
-        return frozenset(cast(Any, kind)._fields)
-    names = {name for base in kind.__mro__ for name in _own_names(base)}
-    return frozenset(name for name in names if not _is_code(kind, name))
+        return dict.fromkeys(cast(Any, kind)._fields)
+    names = [name for base in reversed(kind.__mro__) for name in _own_names(base)]
+    return dict.fromkeys(name for name in names if not _is_code(kind, name))
 
 
 def annotations_of(kind: type[Any]) -> Mapping[str, Any]:
@@ -53,13 +53,13 @@ def is_root_type(kind: type[Any]) -> bool:
     return getattr(kind, "__pydantic_root_model__", False) is True
 
 
-def _own_names(kind: type[Any]) -> set[str]:
+def _own_names(kind: type[Any]) -> list[str]:
     if kind.__module__ in ("builtins", "typing"):
-        return set()
+        return []
     slots = kind.__dict__.get("__slots__", ())
-    names = {slots} if isinstance(slots, str) else set(cast("tuple[str, ...]", slots))
-    names |= {name for name, hint in annotations_of(kind).items() if not _is_class_variable(hint)}
-    return {name for name in names if not name.startswith("__")}
+    names = [slots] if isinstance(slots, str) else list(cast("tuple[str, ...]", slots))
+    names += [name for name, hint in annotations_of(kind).items() if not _is_class_variable(hint)]
+    return [name for name in names if not name.startswith("__")]
 
 
 def _is_class_variable(hint: Any) -> bool:

@@ -36,8 +36,7 @@ def field_types(tp: Any) -> Mapping[str, FieldType]:
     if is_typeddict(kind):
         return {name: _key(cast(Any, kind), name, hint, given) for name, hint in hints.items()}
     return {
-        name: FieldType(substituted(hints.get(name, Any), given))
-        for name in _in_order(declared_names(kind), hints)
+        name: FieldType(substituted(hints.get(name, Any), given)) for name in declared_names(kind)
     }
 
 
@@ -75,8 +74,3 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
     except Exception:
         bases = reversed(kind.__mro__)
         return {name: hint for base in bases for name, hint in annotations_of(base).items()}
-
-
-def _in_order(names: frozenset[str], hints: Mapping[str, Any]) -> list[str]:
-    declared = [name for name in hints if name in names]
-    return declared + sorted(names.difference(declared))

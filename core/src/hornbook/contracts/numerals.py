@@ -22,7 +22,10 @@ _CODES = {"us$": "$", "usd": "$", "eur": "\u20ac", "gbp": "\u00a3", "jpy": "\u00
 }
 _CURRENCY = rf"(?:us\$|[{_SYMBOLS}]|(?:{'|'.join(_CODES)})(?![a-z]))"
 _SCALES = {"k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6} | {
-    "b": 9, "bn": 9, "billion": 9, "trillion": 12
+    "b": 9,
+    "bn": 9,
+    "billion": 9,
+    "trillion": 12,
 }
 _UNITS = (
     "am|c|cm|d|f|fps|ft|g|gb|h|hr|hrs|hz|kb|kg|kw|kwh|l|lb|lbs|m|mb|mg|mi|min|mins|ml|mm|nd|oz|pm"
@@ -36,9 +39,10 @@ _NUMBER = re.compile(
 _AFTER = re.compile(
     r"(?P<percent>\s?%|\s(?:percent|per\scent)\b)?"
     r"(?:(?P<short>k|mn|bn|m|b)(?!\w)|\s(?P<scale>thousand|million|billion|trillion)\b)?"
-    rf"(?:\s?(?P<currency>{_CURRENCY})(?!\w))?"
+    rf"(?:\s?(?P<currency>{_CURRENCY})(?!\w|\s?[-+]?[0-9]))?"
 )
 _UNIT = re.compile(rf"(?:{_UNITS})(?!\w)")
+_IDENTIFIER = re.compile(r"\W*0[0-9]")
 _NO_BREAK_GROUP = re.compile(r"(?<=[0-9])\s(?=[0-9]{3}(?![0-9]))")
 
 _ENGLISH = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
@@ -74,7 +78,7 @@ def numeral_of(value: Any) -> Numeral | None:
         return None
     sign, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
-    return Numeral(keys=(_key(sign == 1, "".join(map(str, digits)), exponent),))
+    return Numeral(keys=(_key("-" if sign else "", "".join(map(str, digits)), exponent),))
 
 
 def read_numeral(text: str) -> Numeral | None:
@@ -82,12 +86,10 @@ def read_numeral(text: str) -> Numeral | None:
 
     Digits behind a leading zero are an identifier.
     """
-    if not any(character in "0123456789" for character in text[-6:]) and "%" not in text:
-        return None
     found = list(_numerals(text))
     if len(found) != 1 or (found[0].start, found[0].end) != (0, len(text)):
         return None
-    return None if re.match(r"\W*0[0-9]", text) else found[0]
+    return None if _IDENTIFIER.match(text) else found[0]
 
 
 def find_numeral(value: Numeral, text: NormalText) -> tuple[int, int] | None:
@@ -121,15 +123,123 @@ def _with_groups_joined(text: NormalText) -> str:
 
 def _numerals(text: str) -> Iterator[Numeral]:
     for found in _NUMBER.finditer(text):
-        sign = found["sign"] and not _is_hyphen(text, found.start())
-        start = found.start() if sign or not found["sign"] else found.start() + 1
-        if not _begins(text, start, bool(found["before"] and not found["before"][0].isalpha())):
+        hyphen = bool(found["sign"]) and _follows_word(text, found.start())
+        start = found.start() + hyphen
+        if not _begins(text, start):
             continue
         after = _AFTER.match(text, found.end())
         assert after is not None
-        if after.end() < len(text) and is_word(text[after.end()]):
+        currency = _currency(found["before"] or after["currency"])
+        # Without a currency 5m is five metres, and 5b no number.
+        scaled = after["short"] not in ("m", "b") or bool(currency)
+        if not scaled or is_word(text[after.end() : after.end() + 1] or " "):
             after = None
-            if not _UNIT.match(text, found.end()):
-                continue
-        negative = (found["sign"] == "-" and bool(sign)) != (found["inner"] == "-")
-        yield from _readings(found, after, start, negative)
+        if after is None and not _UNIT.match(text, found.end()):
+            continue
+        negative = (found["sign"] == "-" and not hyphen) != (found["inner"] == "-")
+        yield from _readings(found, after, start, currency, "-" if negative else "")
+
+
+def _readings(
+    found: re.Match[str], after: re.Match[str] | None, start: int, currency: str, sign: str
+) -> Iterator[Numeral]:
+    """The numerals in a run of digits: several, where commas only list them."""
+    pieces = list(_pieces(found["digits"]))
+    for at, (offset, text, whole, fraction) in enumerate(pieces):
+        first, last = at == 0, at == len(pieces) - 1
+        power = int(found["power"][1:]) if last and found["power"] else 0
+        percent = bool(last and after and after["percent"])
+        if last and after:
+            power += _SCALES.get(after["short"] or after["scale"], 0)
+        exponents = (power, power - 2) if percent else (power,)
+        begin = found.start("digits") + offset
+        yield Numeral(
+            keys=tuple(
+                _key(sign if first else "", whole + fraction, exponent - len(fraction))
+                for exponent in exponents
+            ),
+            start=start if first else begin,
+            end=(after or found).end() if last else begin + len(text),
+            currency=currency if first or last else "",
+            percent=percent,
+        )
+
+
+def _pieces(digits: str) -> Iterator[tuple[int, str, str, str]]:
+    """Offset, text, whole part and fraction of each number in a run of digits."""
+    one = _whole_and_fraction(digits)
+    if one is not None:
+        yield 0, digits, *one
+        return
+    for part in re.finditer(r"[^,']+", digits):
+        one = _whole_and_fraction(part.group())
+        if one is not None:
+            yield part.start(), part.group(), *one
+
+
+def _whole_and_fraction(digits: str) -> tuple[str, str] | None:
+    if digits.isdigit():
+        return digits, ""
+    if _groups(digits, _ENGLISH) or _groups(digits, _QUOTED):
+        return _joined(digits), ""
+    mark = "." if digits.rfind(".") > digits.rfind(",") else ","
+    whole, _, fraction = digits.rpartition(mark)
+    if not fraction.isdigit():
+        return None
+    if whole.isdigit() or not whole:
+        return (whole, fraction) if mark == "." or _decimal_comma(whole, fraction) else None
+    grouped = _ENGLISH if mark == "." else _EUROPEAN
+    if _groups(whole, grouped) or _groups(whole, _QUOTED):
+        return _joined(whole), fraction
+    return (_joined(digits), "") if _groups(digits, _EUROPEAN) else None
+
+
+def _groups(digits: str, pattern: re.Pattern[str]) -> bool:
+    return not digits.startswith("0") and pattern.fullmatch(digits) is not None
+
+
+def _decimal_comma(whole: str, fraction: str) -> bool:
+    """Whether a lone comma is a decimal comma, as it neither groups nor lists."""
+    return len(fraction) < 3 or len(whole) <= 3
+
+
+def _joined(digits: str) -> str:
+    return re.sub(r"[.,'_]", "", digits)
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a number may begin here, and not in the midst of a word or an identifier."""
+    before = text[start - 1 : start]
+    if before == "-":
+        left = re.search(r"[\w-]*$", text[max(0, start - 64) : start])
+        return left is None or not any(map(str.isalpha, left.group()))
+    return not before or not is_word(before) or text[start] in _SYMBOLS
+
+
+def _follows_word(text: str, at: int) -> bool:
+    return at > 0 and (is_word(text[at - 1]) or text[at - 1] in ")]}%")
+
+
+def _currency(text: str | None) -> str:
+    return _CODES.get(text, text) if text else ""
+
+
+def _decimal_of(value: Any) -> Decimal | None:
+    match value:
+        case Decimal() | int():
+            return Decimal(value)
+        case float():
+            return Decimal(float.__repr__(value))
+        case Integral():
+            return Decimal(int(value))
+        case Real():
+            return Decimal(str(value))
+        case _:
+            return None
+
+
+def _key(sign: str, digits: str, exponent: int) -> str:
+    """One text for all the ways to write a number: digits without outer zeros, and a power."""
+    leading = digits.lstrip("0")
+    plain = leading.rstrip("0")
+    return f"{sign}{plain}e{exponent + len(leading) - len(plain)}" if plain else "0"

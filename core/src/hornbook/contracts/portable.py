@@ -1,7 +1,9 @@
 """Contracts as data: their digest, and JSON for those whose functions can be imported."""
 
-from collections.abc import Mapping, Set
-from importlib import import_module
+from collections.abc import Callable, Mapping, Set
+from contextlib import suppress
+from datetime import date, time, timedelta
+from decimal import Decimal
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,7 +12,8 @@ from hornbook.contracts.clause import Clause
 from hornbook.contracts.judge import Judge
 from hornbook.contracts.kinds import find
 from hornbook.contracts.predicates import load, reference, source_digest
-from hornbook.errors import DefinitionError
+from hornbook.contracts.written_types import read_type, type_identity, written_type
+from hornbook.errors import DefinitionError, told
 
 if TYPE_CHECKING:
     from hornbook.contracts.contract import Contract
@@ -27,21 +30,26 @@ def digest_of(contract: "Contract[Any]") -> str:
         {
             "name": contract.name,
             "version": contract.version,
-            "output": _type_identity(contract),
+            "output": None if contract.output is None else type_identity(contract.output),
             "strict": contract.strict,
             "revalidate": contract.revalidate,
+            "deadline": contract.deadline,
             "requires": [_identity(clause) for clause in contract.requires],
             "ensures": [_identity(clause) for clause in contract.ensures],
         }
     )
 
 
-def obstacle(clause: Clause) -> str | None:
-    """What keeps a clause from being written as JSON; None when nothing does."""
-    for value in clause.params.values():
-        found = _value_obstacle(value)
+def obstacle(contract: "Contract[Any]") -> str | None:
+    """What keeps a contract from being written as JSON; None when nothing does."""
+    for clause in contract.requires + contract.ensures:
+        found = _clause_obstacle(clause)
         if found is not None:
-            return found
+            return f"contract {contract.name!r}, clause {clause.name!r} {found}"
+    try:
+        _written_output(contract)
+    except DefinitionError as error:
+        return f"contract {contract.name!r} cannot be written as JSON: {error}"
     return None
 
 
@@ -51,20 +59,16 @@ def to_json(contract: "Contract[Any]") -> str:
     Raises:
         DefinitionError: a clause cannot be written; it is named.
     """
-    for clause in contract.requires + contract.ensures:
-        found = obstacle(clause)
-        if found is not None:
-            raise DefinitionError(
-                f"contract {contract.name!r}, clause {clause.name!r} cannot be written as JSON: "
-                f"{found}"
-            )
+    found = obstacle(contract)
+    if found is not None:
+        raise DefinitionError(found)
     data = {
         "format": _FORMAT,
         "version": _VERSION,
         "contract": {
             "name": contract.name,
             "version": contract.version,
-            "output": _written_type(contract),
+            "output": _written_output(contract),
             "strict": contract.strict,
             "revalidate": contract.revalidate,
             "deadline": contract.deadline,
@@ -83,22 +87,36 @@ def from_json(text: str) -> "Contract[Any]":
         DefinitionError: the text is of another format or a newer version, a function or
             type that it names is missing, or one has changed since.
     """
-    from hornbook.contracts.contract import Contract
-
     data = _parsed(text)
-    fields = dict(cast("Mapping[str, Any]", data["contract"]))
-    output = fields.pop("output")
-    if output is not None:
-        fields["output"] = _import(str(output))
-    for where in ("requires", "ensures"):
-        fields[where] = [_read(clause) for clause in fields[where]]
-    contract = Contract[Any](**fields)
-    if contract.digest != data["digest"]:
+    try:
+        contract = _contract(data["contract"])
+        written = data["digest"]
+    except DefinitionError:
+        raise
+    except Exception as error:
+        raise DefinitionError(f"this is no contract in JSON: {told(error)}") from error
+    if contract.digest != written:
         raise DefinitionError(
             f"contract {contract.name!r} was written when its functions or types were others: "
-            f"its digest was {data['digest']} and is {contract.digest} now"
+            f"its digest was {written} and is {contract.digest} now"
         )
     return contract
+
+
+def _contract(data: Mapping[str, Any]) -> "Contract[Any]":
+    from hornbook.contracts.contract import Contract
+
+    fields = dict(data)
+    output = fields.pop("output")
+    if output is not None:
+        fields["output"] = read_type(output["type"])
+    for where in ("requires", "ensures"):
+        fields[where] = [_read(clause) for clause in fields[where]]
+    return Contract[Any](**fields)
+
+
+def _written_output(contract: "Contract[Any]") -> Any:
+    return None if contract.output is None else {"type": written_type(contract.output)}
 
 
 def _parsed(text: str) -> Mapping[str, Any]:
@@ -142,27 +160,63 @@ def _told(value: Any) -> Any:
             version = str(getattr(value, "version", ""))
             return {"judge": f"{kind.__module__}:{kind.__qualname__}", "version": version}
         case _ if callable(value):
-            return {"function": source_digest(value)}
+            return {"function": source_digest(value), "holds": _held(value)}
         case _ if isinstance(value, Set):
-            return sorted((repr(item) for item in cast("Set[Any]", value)))
+            return sorted(repr(item) for item in cast("Set[Any]", value))
         case _:
             return value
+
+
+_PLAIN = (str, bytes, int, float, date, time, timedelta, Decimal, type(None))
+
+
+def _held(fn: Callable[..., Any]) -> list[Any]:
+    """What a function holds besides its source: closed-over and default values."""
+    values: list[Any] = [*(getattr(fn, "__defaults__", None) or ())]
+    values += (getattr(fn, "__kwdefaults__", None) or {}).values()
+    for cell in getattr(fn, "__closure__", None) or ():
+        with suppress(ValueError):  # a cell that is empty yet
+            values.append(cell.cell_contents)
+    return [_held_value(value) for value in values]
+
+
+def _held_value(value: Any) -> Any:
+    # Anything larger would make the digest costly, or change as the program runs.
+    if isinstance(value, _PLAIN):
+        return value
+    return {"function": source_digest(value)} if callable(value) else type(value).__qualname__
+
+
+def _clause_obstacle(clause: Clause) -> str | None:
+    try:
+        find(clause.kind)
+    except DefinitionError as error:
+        return f"cannot be written as JSON: {error}"
+    for value in clause.params.values():
+        found = _value_obstacle(value)
+        if found is not None:
+            return found
+    return None
 
 
 def _value_obstacle(value: Any) -> str | None:
     match value:
         case Clause():
-            return obstacle(value)
+            return _clause_obstacle(value)
         case Judge():
-            return "it asks a judge, which is an object of this process"
+            return "cannot be written as JSON: it asks a judge, which is an object of this process"
         case _ if callable(value):
-            if reference(value) is None:
-                name = getattr(value, "__qualname__", repr(value))
-                return f"{name} cannot be imported; define the function at the top of a module"
-            return None
+            if reference(value) is not None:
+                return None
+            name = getattr(value, "__qualname__", repr(value))
+            return (
+                f"cannot be written as JSON: {name} cannot be imported; "
+                f"define the function at the top of a module"
+            )
         case _:
-            same = canon.decode(canon.encode(value)) == value
-            return None if same else f"{value!r} is no plain data"
+            if canon.decode(canon.encode(value)) == value:
+                return None
+            return f"cannot be written as JSON: {value!r} is no plain data"
 
 
 def _written(clause: Clause) -> Mapping[str, Any]:
@@ -200,51 +254,3 @@ def _read_value(data: Mapping[str, Any]) -> Any:
             return load(name)
         case _:
             return canon.decode(data["value"])
-
-
-def _type_identity(contract: "Contract[Any]") -> Any:
-    if contract.output is None:
-        return None
-    from pydantic import PydanticUserError, TypeAdapter
-
-    name = _type_name(contract.output)
-    try:
-        schema: Any = TypeAdapter(contract.output).json_schema(mode="validation")
-    except PydanticUserError:  # the type can be checked and has no JSON schema
-        schema = None
-    return {"type": name, "schema": schema}
-
-
-def _type_name(output: Any) -> str:
-    module, name = getattr(output, "__module__", ""), getattr(output, "__qualname__", None)
-    return f"{module}:{name}" if name and isinstance(output, type) else repr(output)
-
-
-def _written_type(contract: "Contract[Any]") -> str | None:
-    if contract.output is None:
-        return None
-    name = _type_name(contract.output)
-    if ":" not in name or _importable(name) is not contract.output:
-        raise DefinitionError(
-            f"contract {contract.name!r} cannot be written as JSON: its output type "
-            f"{contract.output!r} cannot be imported; give it a name at the top of a module"
-        )
-    return name
-
-
-def _importable(name: str) -> object:
-    try:
-        return _import(name)
-    except DefinitionError:
-        return None
-
-
-def _import(name: str) -> Any:
-    module, _, path = name.partition(":")
-    try:
-        found: Any = import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise DefinitionError(f"{name!r} cannot be imported: {error}") from None
-    return found

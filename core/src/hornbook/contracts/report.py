@@ -145,7 +145,7 @@ class ContractReport:
 
         data = self.as_dict()
         for part in data["verdicts"] + data["violations"]:
-            part["evidence"] = canon.Opaque(canon.dumps(redact(part["evidence"])).decode())
+            part["evidence"] = canon.Opaque(canon.serialise(redact(part["evidence"])).decode())
         return canon.dumps(data).decode()
 
     def _repr_html_(self) -> str:

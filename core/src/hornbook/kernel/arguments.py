@@ -42,7 +42,7 @@ class Findings:
     @property
     def ok(self) -> bool:
         """Whether nothing failed so far."""
-        return not any(verdict.failed for verdict in self.verdicts)
+        return not self.violations
 
     def passes(self, clause: str, reason: str = "") -> None:
         """Note a satisfied clause."""
@@ -123,10 +123,7 @@ def check_arguments(spec: ToolSpec, arguments: Mapping[str, Any], findings: Find
     fit, the tool decides when it can: hosts convert, and what they take is no fault.
     """
     found = spec.schema.problems(arguments)
-    top = {child("", name) for name in spec.shape.properties}
-    _report_missing(
-        spec, [p for p in found if p.kind == "missing" and _decides(spec, p, top)], findings
-    )
+    _report_missing(spec, [p for p in found if p.kind == "missing" and _decides(spec, p)], findings)
     if spec.validate is None:
         _report_ill_typed(spec, [p for p in found if p.kind not in ("missing", "extra")], findings)
     else:
@@ -135,8 +132,10 @@ def check_arguments(spec: ToolSpec, arguments: Mapping[str, Any], findings: Find
     _report_unknown(spec, arguments, nested, findings)
 
 
-def _decides(spec: ToolSpec, problem: SchemaProblem, top: set[str]) -> bool:
-    return spec.validate is None or problem.path in top
+def _decides(spec: ToolSpec, problem: SchemaProblem) -> bool:
+    return spec.validate is None or any(
+        problem.path == child("", name) for name in spec.shape.properties
+    )
 
 
 def _read_text(text: str | bytes) -> tuple[Any, str]:

@@ -29,20 +29,42 @@ class ToolResult:
     """An error is no source: it repeats what was invented."""
 
 
-@dataclass(frozen=True, slots=True)
 class Source:
-    """One place to look in: its name, its text, and its exact values when it is structured."""
+    """One place to look in; read no further than a search needs."""
 
-    name: str
-    text: str
-    values: Mapping[Any, str] = field(default_factory=dict[Any, str])
-    """Each scalar in it, with its path; the type is part of the key, so that 1 is not true."""
-    echoed: frozenset[str] = frozenset()
-    """Texts that say nothing here, because the tool was given them."""
+    __slots__ = ("_arguments", "_text", "_value", "_values", "name")
+
+    def __init__(self, name: str, value: Any, arguments: Mapping[str, Any] | None = None) -> None:
+        self.name = name
+        self._value = value
+        self._arguments = arguments
+        self._text: str | None = value if isinstance(value, str) else None
+        self._values: dict[Any, str] | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it as text."""
+        if self._text is None:
+            self._text = _text(self._value)
+        return self._text
 
     def path_of(self, value: Any) -> str | None:
-        """Return where a value stands as a whole, or None."""
-        return self.values.get(_key(value)) if isinstance(value, str | int | float) else None
+        """Return where a value stands as a whole in a structured source, or None."""
+        if not isinstance(value, str | int | float):
+            return None
+        # Parsing is what costs: text that does not hold the value need not be parsed.
+        if isinstance(value, str) and value not in self.text and "\\" not in self.text:
+            return None
+        if self._values is None:
+            self._values = _values(_parsed(self._value))
+        return self._values.get(_key(value))
+
+    def echoes(self, value: Any) -> bool:
+        """Whether the tool was given the value, so that its prose says nothing about it."""
+        if not self._arguments:
+            return False
+        given = _scalars(self._arguments, "", 0)
+        return str(value).casefold() in {str(item).casefold() for _, item in given}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +78,7 @@ class GuardContext:
     """The host's state, or the scratchpad."""
     trusted: Sequence[Any] | Mapping[str, Any] = ()
     """Values that need no other source: settings, the signed-in user, a policy's constants."""
-    _sources: tuple[Source, ...] | None = field(
-        default=None, init=False, repr=False, compare=False
-    )
+    _sources: tuple[Source, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     def sources(self) -> tuple[Source, ...]:
         """Return the sources in the order in which they are looked at."""
@@ -71,41 +91,25 @@ class GuardContext:
             yield Source(f"turn {number}", turn)
         for result in self.results:
             if not result.error:
-                yield _result_source(result)
+                yield Source(f"result of {result.name}", result.value, result.arguments)
         for name, value in self.state.items():
-            yield _source(f"state{written(name)}", value)
-        yield from self._trusted()
-
-    def _trusted(self) -> Iterator[Source]:
+            yield Source(f"state{written(name)}", value)
         if isinstance(self.trusted, Mapping):
             for name, value in self.trusted.items():
-                yield _source(f"trusted{written(name)}", value)
+                yield Source(f"trusted{written(name)}", value)
         else:
             for value in self.trusted:
-                yield _source("trusted", value)
+                yield Source("trusted", value)
 
 
-def _result_source(result: ToolResult) -> Source:
-    source = _source(f"result of {result.name}", result.value)
-    given = _scalars(result.arguments or {}, "", 0)
-    echoed = frozenset(str(value).casefold() for _, value in given)
-    return Source(source.name, source.text, source.values, echoed)
-
-
-def _source(name: str, value: Any) -> Source:
-    if isinstance(value, str):
-        return Source(name, value, _values(_parsed(value)))
-    return Source(name, _text(value), _values(value))
-
-
-def _parsed(text: str) -> Any:
-    """Return the JSON a text is, or the text."""
-    if not text.lstrip().startswith(("{", "[")):
-        return text
+def _parsed(value: Any) -> Any:
+    """Return the JSON that a text is; any other value is returned as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
     try:
-        return json.loads(text)
+        return json.loads(value)
     except (ValueError, RecursionError):
-        return text
+        return value
 
 
 def _text(value: Any) -> str:

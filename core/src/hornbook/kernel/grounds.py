@@ -17,12 +17,12 @@ __all__ = ["Found", "Policy", "Ungrounded", "find", "looks_like_identifier"]
 
 _MAX_IDENTIFIER = 200
 _DATE_OR_TIME = re.compile(
-    r"\d{4}-\d{1,2}(-\d{1,2})?([T_]?\d{1,2}:\d{2}.*)?|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
-    r"|\d{1,2}(:\d{2}){0,2}([ap]m|Z)?|[+-]\d{2}:\d{2}",
+    r"\d{4}-\d{1,2}(-\d{1,2})?([T_]\d{1,2}:\d{2}[\d:.+Z-]*)?|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
+    r"|\d{1,2}(:\d{2}){1,2}(\.\d+)?([ap]m|Z|[+-]\d{2}:?\d{2})?|\d{1,2}[ap]m",
     re.IGNORECASE,
 )
 _CALCULATION = re.compile(r"[\d.,()+*/%^=<>-]+")
-_NUMBER_OR_CODE = re.compile(r"\d+|\d+(-\d+)+")
+_NUMBER_OR_CODE = re.compile(r"\d{2,}|\d+(-\d+)+")
 
 _ORNAMENTS = re.compile(r"^[^\w]+|[^\w]+$")
 _SEPARATORS = re.compile(r"[\s().+-]")
@@ -51,16 +51,18 @@ class Policy:
     free: tuple[str, ...] = ()
     """Declared paths: these never."""
 
-    def applies(self, leaf: Leaf) -> bool:
-        """Whether a leaf must stand in a source."""
+    def applies(self, root: Any, leaf: Leaf) -> bool:
+        """Whether a leaf must stand in a source; `root` is the tool's schema."""
         if leaf.value is None or isinstance(leaf.value, bool):
             return False
-        if any(covers(declared, leaf.path) for declared in self.free):
+        if self.free and any(covers(declared, leaf.path) for declared in self.free):
             return False
-        if any(covers(declared, leaf.path) for declared in self.grounded):
+        if self.grounded and any(covers(declared, leaf.path) for declared in self.grounded):
             return True
         return (
-            isinstance(leaf.value, str) and looks_like_identifier(leaf.value) and not is_fixed(leaf)
+            isinstance(leaf.value, str)
+            and looks_like_identifier(leaf.value)
+            and not is_fixed(root, leaf)
         )
 
 
@@ -81,14 +83,15 @@ class Ungrounded:
 
 def find(value: Any, sources: Sequence[Source]) -> Found | Ungrounded:
     """Return the first source that has a value, as a whole or as whole tokens of its text."""
-    readable = [source for source in sources if source.text.strip()]
-    if not readable:
-        return Ungrounded((), "the context holds no text")
-    for source in readable:
+    looked_in: dict[str, None] = {}
+    for source in sources:
+        if not source.text.strip():
+            continue
+        looked_in[source.name] = None
         path = source.path_of(value)
         if path is not None:
             return Found({"source": source.name, "at": path, "value": value})
-        if str(value).casefold() in source.echoed:
+        if source.echoes(value):
             continue
         span = _span(value, source.text)
         if isinstance(span, Ungroundable):
@@ -97,7 +100,7 @@ def find(value: Any, sources: Sequence[Source]) -> Found | Ungrounded:
             start, end = span
             text = source.text[start:end]
             return Found({"source": source.name, "span": [start, end], "text": text})
-    return Ungrounded(tuple(dict.fromkeys(source.name for source in readable)))
+    return Ungrounded(tuple(looked_in), "" if looked_in else "the context holds no text")
 
 
 def _span(value: Any, text: str) -> tuple[int, int] | Ungroundable | None:

@@ -164,8 +164,8 @@ class ToolGuard:
             for name, item in arguments.items()
             if spec.shape.open or name in spec.shape.properties
         }
-        for leaf in leaves(spec.parameters, known):
-            if policy.applies(leaf):
+        for leaf in leaves(known):
+            if policy.applies(spec.parameters, leaf):
                 _ground_leaf(leaf, context, findings)
 
     def _without_context(self, findings: Findings) -> None:

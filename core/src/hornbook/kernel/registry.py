@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from inspect import iscoroutinefunction
 from typing import Any, cast
 
 from hornbook.errors import DefinitionError, HornbookError
@@ -51,6 +52,10 @@ class ToolSpec:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        if self.validate is not None and iscoroutinefunction(self.validate):
+            raise DefinitionError(
+                f"tool {self.name!r}: validate is async; the guard decides at once"
+            )
         compiled = _compiled(self.name, self.parameters)
         object.__setattr__(self, "parameters", compiled.root)
         object.__setattr__(self, "schema", compiled)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from hornbook.contracts.paths import parse
-from hornbook.kernel.schema.compiler import MAX_DEPTH, child, resolve
+from hornbook.contracts.paths import joined, parse
+from hornbook.kernel.schema.compiler import MAX_DEPTH, resolve
 from hornbook.kernel.schema.values import same
 
 __all__ = ["Leaf", "Shape", "covers", "declares", "is_fixed", "leaves", "shape"]
@@ -29,11 +29,15 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value that is neither object nor list, where it stands, and the schemas for it."""
+    """A value that is neither object nor list, and where it stands."""
 
-    path: str
+    steps: tuple[str | int, ...]
     value: Any
-    schemas: Schemas
+
+    @property
+    def path(self) -> str:
+        """Where it stands, as contract paths write it."""
+        return joined(*self.steps)
 
 
 def shape(root: Any) -> Shape:
@@ -49,9 +53,9 @@ def shape(root: Any) -> Shape:
     return Shape(properties, is_open)
 
 
-def leaves(root: Any, value: Any) -> Iterator[Leaf]:
-    """Yield the leaves of a value in order, each with the schemas that speak of it."""
-    return _leaves(root, value, tuple(_alternatives(root, root)), "", 0)
+def leaves(value: Any) -> Iterator[Leaf]:
+    """Yield the leaves of a value in order."""
+    return _leaves(value, ())
 
 
 def covers(declared: str, path: str) -> bool:
@@ -62,45 +66,52 @@ def covers(declared: str, path: str) -> bool:
 
 def declares(root: Any, path: str) -> bool:
     """Whether a schema has something at a path; where it cannot tell, it has."""
+    steps = (step if isinstance(step, str) else 0 for step in parse(path).segments)
     schemas = tuple(_alternatives(root, root))
-    for segment in parse(path).segments:
-        if isinstance(segment, str):
-            below, keyword = _below(root, schemas, segment), "properties"
-        else:
-            below, keyword = _item(root, schemas, 0), "items"
+    for step in steps:
+        below = _part(root, schemas, step)
         if not below:
+            keyword = "properties" if isinstance(step, str) else "items"
             return not any(keyword in schema or "type" in schema for schema in schemas)
         schemas = below
     return True
 
 
-def is_fixed(leaf: Leaf) -> bool:
+def is_fixed(root: Any, leaf: Leaf) -> bool:
     """Whether the schema itself gives the value: an enum, a constant, the default, a date."""
-    for schema in leaf.schemas:
-        if schema.get("format") in _CALENDAR_FORMATS:
-            return True
-        for keyword in ("const", "default"):
-            if keyword in schema and same(schema[keyword], leaf.value):
-                return True
-        choices = schema.get("enum")
-        if isinstance(choices, list | tuple) and leaf.value in cast("Sequence[Any]", choices):
-            return True
-    return False
+    schemas = tuple(_alternatives(root, root))
+    for step in leaf.steps:
+        schemas = _part(root, schemas, step)
+    return any(_gives(schema, leaf.value) for schema in schemas)
 
 
-def _leaves(root: Any, value: Any, schemas: Schemas, path: str, depth: int) -> Iterator[Leaf]:
-    if depth > MAX_DEPTH:
+def _gives(schema: Mapping[str, Any], value: Any) -> bool:
+    if schema.get("format") in _CALENDAR_FORMATS:
+        return True
+    for keyword in ("const", "default"):
+        if keyword in schema and same(schema[keyword], value):
+            return True
+    choices = schema.get("enum")
+    return isinstance(choices, list | tuple) and value in cast("Sequence[Any]", choices)
+
+
+def _leaves(value: Any, steps: tuple[str | int, ...]) -> Iterator[Leaf]:
+    if len(steps) > MAX_DEPTH:
         return
     if isinstance(value, Mapping):
         for name, item in cast("Mapping[str, Any]", value).items():
-            below = _below(root, schemas, str(name))
-            yield from _leaves(root, item, below, child(path, str(name)), depth + 1)
+            yield from _leaves(item, (*steps, str(name)))
     elif isinstance(value, list | tuple):
         for number, item in enumerate(cast("Sequence[Any]", value)):
-            below = _item(root, schemas, number)
-            yield from _leaves(root, item, below, child(path, number), depth + 1)
+            yield from _leaves(item, (*steps, number))
     else:
-        yield Leaf(path or ".", value, schemas)
+        yield Leaf(steps, value)
+
+
+def _part(root: Any, schemas: Schemas, step: str | int) -> Schemas:
+    if isinstance(step, str):
+        return _below(root, schemas, step)
+    return _item(root, schemas, step)
 
 
 def _below(root: Any, schemas: Schemas, name: str) -> Schemas:

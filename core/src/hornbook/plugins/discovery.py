@@ -40,15 +40,13 @@ def installed() -> list[Candidate]:
 
 
 def _distributions() -> Iterator[importlib.metadata.Distribution]:
-    # A finder on sys.path is foreign code, and what it has not found cannot be loaded.
     try:
         yield from importlib.metadata.distributions()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a finder on sys.path is foreign code
         logger("plugins").warning("installed distributions cannot all be listed: %s", error)
 
 
 def _candidates(distribution: importlib.metadata.Distribution) -> list[Candidate]:
-    # One unreadable distribution must not hide the plugins of all others.
     try:
         return [
             Candidate(
@@ -60,7 +58,7 @@ def _candidates(distribution: importlib.metadata.Distribution) -> list[Candidate
             for entry in distribution.entry_points
             if entry.group == GROUP
         ]
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - one that cannot be read must not hide the others
         logger("plugins").warning("metadata of a distribution cannot be read: %s", error)
         return []
 

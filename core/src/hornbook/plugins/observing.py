@@ -29,7 +29,7 @@ class RecordHook:
         """Show the event to the plugin."""
         try:
             self._impl.function(**({"event": event} if self._impl.argnames else {}))
-        except Exception:
+        except Exception:  # noqa: BLE001 - a plugin must not harm the step it observes
             logger("plugins").exception("plugin %r: hornbook_record raised", self._impl.plugin)
 
 
@@ -56,7 +56,7 @@ class Sink:
         """Give the event to the sink."""
         try:
             (self._receive or self._made())(event)
-        except Exception:
+        except Exception:  # noqa: BLE001 - a sink must not harm the step it observes
             logger("plugins").exception("the trace sink %r raised", self.name)
 
     def _made(self) -> "Callable[[Event], None]":
@@ -71,7 +71,7 @@ class Sink:
             return _lose
         try:
             receive: object = self._registered()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - as when it is called
             logger("plugins").warning("the trace sink %r cannot be made: %s", self.name, error)
             return _lose
         if not callable(receive):

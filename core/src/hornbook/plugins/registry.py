@@ -181,7 +181,7 @@ class PluginSet:
         except PluginError as error:
             self._reject(replace(info, status="failed", error=str(error)))
         # Importing runs foreign code, and a script without a main guard may even exit.
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             text = f"plugin {info.name!r} ({_origin(info)}) cannot be loaded: {text}"
             self._reject(replace(info, status="failed", error=text), error)

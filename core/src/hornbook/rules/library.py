@@ -9,7 +9,7 @@ from typing import Any
 from hornbook import canon
 from hornbook.errors import RuleError
 from hornbook.rules.request import RuleRequest
-from hornbook.rules.retrieve import classify, rank, within_budget
+from hornbook.rules.retrieve import RuleIndex, within_budget
 from hornbook.rules.rule import LearnedRule
 from hornbook.rules.symbolic import DEFAULT_SCHEMA, RuleSchema
 from hornbook.rules.vocabulary import ToolCategories, Vocabulary
@@ -31,9 +31,10 @@ class RuleLibrary:
         RuleError: for a duplicate id, or a label outside the vocabulary.
     """
 
-    __slots__ = ("_by_id", "categories", "namespace", "schema", "vocabulary")
+    __slots__ = ("_by_id", "_index", "categories", "namespace", "schema", "vocabulary")
 
     _by_id: dict[str, LearnedRule]
+    _index: RuleIndex
     schema: RuleSchema
     vocabulary: Vocabulary
     categories: ToolCategories
@@ -61,6 +62,7 @@ class RuleLibrary:
             ("vocabulary", vocabulary),
             ("categories", categories),
             ("namespace", namespace),
+            ("_index", RuleIndex(ordered, vocabulary, schema, categories)),
         ):
             object.__setattr__(self, name, value)
         self._check()
@@ -124,9 +126,7 @@ class RuleLibrary:
         """
         if self.namespace is not None and request.namespace not in (None, self.namespace):
             return ()
-        labels = classify(request, self.vocabulary, self.schema, self.categories)
-        ranked = rank(self, request, labels, self.schema, self.categories)
-        return tuple(within_budget(ranked, k, request.token_budget))
+        return tuple(within_budget(self._index.ranked(request), k, request.token_budget))
 
     def hook(self, k: int = 5) -> object:
         """Return a plugin that answers `hornbook_retrieve_rules` for this library's namespace.

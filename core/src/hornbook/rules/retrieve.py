@@ -6,8 +6,8 @@ installed; a rule store ranks with more.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 
 from hornbook.rules.render import MAX_RENDERED, line, overhead
 from hornbook.rules.request import RuleRequest
@@ -15,7 +15,7 @@ from hornbook.rules.rule import LearnedRule
 from hornbook.rules.symbolic import STRENGTHS, RuleSchema
 from hornbook.rules.vocabulary import ToolCategories, Vocabulary
 
-__all__ = ["Labels", "classify", "rank", "within_budget"]
+__all__ = ["Labels", "RuleIndex", "within_budget"]
 
 Labels = Mapping[str, frozenset[str]]
 """A request in symbolic form: field name to the labels that hold."""
@@ -33,42 +33,80 @@ _ENOUGH = 0.5
 _MAX_QUERY_CHARS = 20_000
 
 
-def classify(
-    request: RuleRequest, vocabulary: Vocabulary, schema: RuleSchema, categories: ToolCategories
-) -> Labels:
-    """Return the labels that hold for a request; tool categories come from its tools alone."""
-    words = frozenset(_stems(request.query[:_MAX_QUERY_CHARS]))
-    found: dict[str, frozenset[str]] = {}
-    for item in schema.fields:
-        labels = vocabulary.labels.get(item.name, ())
-        found[item.name] = frozenset(label for label in labels if _holds(label, words))
-    found["tool_category"] = categories.of(request.tools)
-    return found
+class RuleIndex:
+    """The approved rules of a library, ordered and cross-referenced once."""
+
+    def __init__(
+        self,
+        rules: Iterable[LearnedRule],
+        vocabulary: Vocabulary,
+        schema: RuleSchema,
+        categories: ToolCategories,
+    ) -> None:
+        approved = (rule for rule in rules if rule.status == "approved")
+        self._rules = sorted(approved, key=_order)
+        self._fields = schema.names
+        self._categories = categories
+        self._labels_of: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        self._words_in: dict[tuple[str, str], int] = {}
+        for name, label in ((n, label) for n, all_ in vocabulary.labels.items() for label in all_):
+            stems = set(_stems(label))
+            self._words_in[name, label] = len(stems)
+            for stem in stems:
+                self._labels_of[stem].append((name, label))
+        self._holders: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for position, rule in enumerate(self._rules):
+            for name in self._fields:
+                for label in rule.symbolic.labels(name):
+                    self._holders[name, label].append(position)
+
+    def classify(self, request: RuleRequest) -> Labels:
+        """Return the labels that hold; tool categories come from the request's tools alone."""
+        met: dict[tuple[str, str], int] = defaultdict(int)
+        for stem in set(_stems(request.query[:_MAX_QUERY_CHARS])):
+            for place in self._labels_of.get(stem, ()):
+                met[place] += 1
+        found: dict[str, set[str]] = defaultdict(set)
+        for (name, label), words in met.items():
+            if words >= _ENOUGH * self._words_in[name, label]:
+                found[name].add(label)
+        found["tool_category"] = set(self._categories.of(request.tools))
+        return {name: frozenset(labels) for name, labels in found.items()}
+
+    def ranked(self, request: RuleRequest) -> Iterator[LearnedRule]:
+        """Yield the rules in scope, the best match first.
+
+        Order: label overlap, then strength, specificity of the scope, number of qualifiers,
+        recency, and the id, so that it is total.
+        """
+        tools, categories = frozenset(request.tools), self._categories.of(request.tools)
+        for position in self._positions(self.classify(request)):
+            rule = self._rules[position]
+            if rule.symbolic.error == "dec" or rule.symbolic.scope.covers(tools, categories):
+                yield rule
+
+    def _positions(self, labels: Labels) -> Iterator[int]:
+        """Yield the rules that share a label by their overlap, then the others in order."""
+        overlaps = self._overlaps(labels)
+        yield from sorted(overlaps, key=lambda position: (-overlaps[position], position))
+        yield from (n for n in range(len(self._rules)) if n not in overlaps)
+
+    def _overlaps(self, labels: Labels) -> dict[int, float]:
+        """Return the sum of the fields' Jaccard indices, for the rules where it is not 0."""
+        totals: dict[int, float] = defaultdict(float)
+        for name in self._fields:
+            held = labels.get(name, frozenset[str]())
+            common: dict[int, int] = defaultdict(int)
+            for label in held:
+                for position in self._holders.get((name, label), ()):
+                    common[position] += 1
+            for position, number in common.items():
+                own = len(self._rules[position].symbolic.labels(name))
+                totals[position] += number / (len(held) + own - number)
+        return {position: round(total, 9) for position, total in totals.items()}
 
 
-def rank(
-    rules: Iterable[LearnedRule],
-    request: RuleRequest,
-    labels: Labels,
-    schema: RuleSchema,
-    categories: ToolCategories,
-) -> list[LearnedRule]:
-    """Return the approved rules in scope, the best match first.
-
-    Order: label overlap, then strength, specificity of the scope, number of qualifiers,
-    recency, and the id, so that it is total and does not depend on the order of `rules`.
-    """
-    tools, of_tools = frozenset(request.tools), categories.of(request.tools)
-    eligible = [
-        rule
-        for rule in rules
-        if rule.status == "approved"
-        and (rule.symbolic.error == "dec" or rule.symbolic.scope.covers(tools, of_tools))
-    ]
-    return sorted(eligible, key=lambda rule: _sort_key(rule, labels, schema))
-
-
-def within_budget(rules: Sequence[LearnedRule], k: int, token_budget: int) -> Iterator[LearnedRule]:
+def within_budget(rules: Iterable[LearnedRule], k: int, token_budget: int) -> Iterator[LearnedRule]:
     """Yield at most k rules whose rendering fits the budget, passing over those that do not."""
     # Characters, not tokens: rounding each line up would waste a token a rule.
     left = token_budget * 4 - overhead()
@@ -83,10 +121,9 @@ def within_budget(rules: Sequence[LearnedRule], k: int, token_budget: int) -> It
             yield rule
 
 
-def _sort_key(rule: LearnedRule, labels: Labels, schema: RuleSchema) -> tuple[object, ...]:
+def _order(rule: LearnedRule) -> tuple[object, ...]:
     form = rule.symbolic
     return (
-        -_overlap(rule, labels, schema),
         STRENGTHS.index(form.strength),
         -_specificity(rule),
         -len(form.qualifier),
@@ -96,19 +133,6 @@ def _sort_key(rule: LearnedRule, labels: Labels, schema: RuleSchema) -> tuple[ob
     )
 
 
-def _overlap(rule: LearnedRule, labels: Labels, schema: RuleSchema) -> float:
-    """Sum the Jaccard indices of the fields the vocabulary labels."""
-    total = 0.0
-    for item in schema.fields:
-        held = labels.get(item.name, frozenset())
-        if not held:
-            continue
-        own = rule.symbolic.labels(item.name)
-        common = len(held.intersection(own))
-        total += common / (len(held) + len(own) - common)
-    return round(total, 9)
-
-
 def _specificity(rule: LearnedRule) -> int:
     scope = rule.symbolic.scope
     if scope.tools:
@@ -116,18 +140,8 @@ def _specificity(rule: LearnedRule) -> int:
     return 0 if scope.category is None else 1
 
 
-def _holds(label: str, words: frozenset[str]) -> bool:
-    stems = _label_stems(label)
-    return bool(stems) and len(stems & words) >= _ENOUGH * len(stems)
-
-
-@lru_cache(maxsize=4096)
-def _label_stems(label: str) -> frozenset[str]:
-    return frozenset(_stems(label))
-
-
 def _stems(text: str) -> Iterator[str]:
-    for word in _WORD.findall(text.casefold().replace("_", " ")):
+    for word in _WORD.findall(text.casefold()):
         if word not in _EMPTY_WORDS:
             yield _stem(word)
 

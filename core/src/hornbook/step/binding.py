@@ -19,7 +19,12 @@ class Parameters:
     __slots__ = ("_defaults", "_named", "_plain", "_signature", "names", "receiver")
 
     def __init__(self, fn: Callable[..., Any]) -> None:
-        self._signature = inspect.signature(fn)
+        try:
+            self._signature = inspect.signature(fn)
+        except (ValueError, TypeError):
+            raise DefinitionError(
+                f"{fn!r} does not tell its parameters: wrap it in a function that does"
+            ) from None
         parameters = list(self._signature.parameters.values())
         self.receiver = bool(parameters) and _is_receiver(fn, parameters[0].name)
         shown = parameters[1:] if self.receiver else parameters
@@ -71,11 +76,12 @@ class Parameters:
         kinds = {p.kind for p in self._signature.parameters.values()}
         if {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} <= kinds:
             return True
-        return self._shape() == other._shape()
+        return self._shape() == other._shape() and other._defaults.keys() <= self._defaults.keys()
 
     def __str__(self) -> str:
         """As in a signature, without types."""
-        return f"({', '.join(self.names)})"
+        shown = (f"{name}=..." if name in self._defaults else name for name in self.names)
+        return f"({', '.join(shown)})"
 
     def _shape(self) -> list[tuple[str, Any]]:
         return [(p.name, p.kind) for p in self._signature.parameters.values()]

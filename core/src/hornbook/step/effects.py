@@ -11,10 +11,11 @@ from typing import Any, Protocol, TypeVar
 
 from hornbook.budget import Meter
 from hornbook.contracts.contract import Contract
-from hornbook.contracts.report import ContractReport
-from hornbook.errors import PluginError
+from hornbook.contracts.report import ContractReport, Violation
+from hornbook.errors import BudgetExceeded, PluginError, told
 from hornbook.step.control_flow import is_control_flow
 from hornbook.step.hookset import Impl
+from hornbook.step.model import Decision
 
 __all__ = ["AskHooks", "Call", "Effect", "Inspect", "adrive", "drive"]
 
@@ -107,7 +108,7 @@ class AskHooks:
                     f"plugin {impl.plugin!r} implements {self.hook} as async, and the step is "
                     f"sync: implement it as a plain function, or run the step async"
                 )
-            answers.append(answer)
+            answers.append(self._fit(impl, answer))
         return [answer for answer in answers if answer is not None]
 
     async def arun(self) -> list[Any]:
@@ -119,49 +120,77 @@ class AskHooks:
                 try:
                     answer = await answer
                 except Exception as error:
-                    raise self._told(impl, error) from error
-            answers.append(answer)
+                    self._blame(impl, error)
+                    raise
+            answers.append(self._fit(impl, answer))
         return [answer for answer in answers if answer is not None]
 
     def _call(self, impl: Impl) -> Any:
         try:
             return impl.function(**{name: self.arguments[name] for name in impl.argnames})
         except Exception as error:
-            raise self._told(impl, error) from error
+            self._blame(impl, error)
+            raise
 
-    def _told(self, impl: Impl, error: Exception) -> Exception:
-        if is_control_flow(error) or isinstance(error, PluginError):
-            return error
-        return PluginError(
-            f"plugin {impl.plugin!r} raised in {self.hook}: {type(error).__name__}: {error}"
+    def _blame(self, impl: Impl, error: Exception) -> None:
+        """Name the plugin, unless what it raised is to pass as it is."""
+        if not is_control_flow(error) and not isinstance(error, PluginError | BudgetExceeded):
+            raise PluginError(
+                f"plugin {impl.plugin!r} raised in {self.hook}: {told(error)}"
+            ) from error
+
+    def _fit(self, impl: Impl, answer: object) -> object:
+        if self.hook == "hornbook_check_output":
+            wanted, fits = "a list of Violations", _are_violations(answer)
+        else:
+            wanted, fits = "a Decision", isinstance(answer, Decision)
+        if answer is None or fits:
+            return answer
+        raise PluginError(
+            f"plugin {impl.plugin!r} gave {type(answer).__name__} from {self.hook}, "
+            f"not {wanted} or None"
         )
+
+
+def _are_violations(answer: object) -> bool:
+    if not isinstance(answer, Sequence) or isinstance(answer, str):
+        return False
+    found: Sequence[object] = answer
+    return all(isinstance(one, Violation) for one in found)
 
 
 def drive(recovery: Generator[Effect, Any, T]) -> T:
     """Carry out a recovery from sync code."""
-    try:
-        effect = next(recovery)
-        while True:
-            try:
-                result = effect.run()
-            except BaseException as error:  # noqa: BLE001 - the recovery decides about it
-                effect = recovery.throw(error)
-            else:
-                effect = recovery.send(result)
-    except StopIteration as stop:
-        return stop.value
+    go_on, given = recovery.send, None
+    while True:
+        try:
+            effect = go_on(given)
+        except StopIteration as stop:
+            return stop.value
+        except RuntimeError as error:
+            _as_it_was_raised(error, given)
+            raise
+        try:
+            go_on, given = recovery.send, effect.run()
+        except BaseException as error:  # noqa: BLE001 - the recovery decides about it
+            go_on, given = recovery.throw, error
 
 
 async def adrive(recovery: Generator[Effect, Any, T]) -> T:
     """Carry out a recovery from async code; no task and no thread is made."""
-    try:
-        effect = next(recovery)
-        while True:
-            try:
-                result = await effect.arun()
-            except BaseException as error:  # noqa: BLE001 - the recovery decides about it
-                effect = recovery.throw(error)
-            else:
-                effect = recovery.send(result)
-    except StopIteration as stop:
-        return stop.value
+    go_on, given = recovery.send, None
+    while True:
+        try:
+            effect = go_on(given)
+        except StopIteration as stop:
+            return stop.value
+        try:
+            go_on, given = recovery.send, await effect.arun()
+        except BaseException as error:  # noqa: BLE001 - the recovery decides about it
+            go_on, given = recovery.throw, error
+
+
+def _as_it_was_raised(error: RuntimeError, thrown: object) -> None:
+    # No generator lets a StopIteration out, and a step may well raise one.
+    if isinstance(thrown, StopIteration) and error.__cause__ is thrown:
+        raise thrown from None

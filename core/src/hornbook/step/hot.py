@@ -18,7 +18,8 @@ from hornbook.contracts.contract import Contract
 from hornbook.step.effects import adrive, drive
 from hornbook.step.hookset import slot
 from hornbook.step.operation import Operation, Outcome
-from hornbook.step.recovery import Living, Recovery, Tried, raised_status
+from hornbook.step.recovery import Living, Recovery
+from hornbook.step.tried import Tried, raised_status
 from hornbook.trace.frame import Ending, Frame, current
 from hornbook.trace.runs import NO_META
 
@@ -127,8 +128,8 @@ def _async_slow(
 
 
 def _decision(operation: Operation) -> Callable[[Any], object] | None:
-    contract = operation.contract
-    if contract is None or contract.requires or operation.recover.on:
+    contract, recover = operation.contract, operation.recover
+    if contract is None or contract.requires or recover.on or recover.budget is not None:
         return None
     return contract.decide
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from hornbook.contracts.report import ContractReport
+from hornbook.errors import DefinitionError
 
 __all__ = ["Action", "Checked", "Decision", "Step", "StepKind", "StepStatus", "fold"]
 
@@ -53,6 +54,11 @@ class Decision:
     action: Action
     value: Any = None
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.action not in _STRICTNESS:
+            actions = ", ".join(_STRICTNESS)
+            raise DefinitionError(f"Decision(action={self.action!r}): one of {actions}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hornbook.budget import Spent
 from hornbook.contracts.contract import Contract
 from hornbook.contracts.report import ContractReport, ContractViolation
+from hornbook.errors import told
 from hornbook.step.model import Decision, StepKind
 from hornbook.step.recover import Recover
 
@@ -49,6 +51,14 @@ class Operation:
     """The host's own ids for this occurrence."""
     may_retry: Callable[[], bool] = lambda: True
     """Asked before each retry; a host may refuse, say where a human was already asked."""
+    guard: Callable[[tuple[Any, ...], Mapping[str, Any]], ContractReport] | None = None
+    """Looks at the arguments before the step runs; a report that is not ok blocks it."""
+    judged: Callable[[Any], bool] | None = None
+    """Whether the contract speaks of this raw result: a tool's error message is no output."""
+    recorded: Callable[[Any], Any] | None = None
+    """What of the raw result the record holds, where that is not what `view` shows."""
+    spent: Callable[[Any], Spent] | None = None
+    """What one call used, as its raw result tells. A `model` step counts as one call besides."""
 
     @property
     def contract_digest(self) -> str | None:
@@ -94,5 +104,5 @@ class Outcome:
         if self.decision is not None:
             data["decision"] = {"action": self.decision.action, "reason": self.decision.reason}
         if self.error is not None:
-            data["error"] = f"{type(self.error).__name__}: {self.error}"
+            data["error"] = told(self.error)
         return data

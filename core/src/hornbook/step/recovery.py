@@ -5,45 +5,29 @@ with the newest violation as feedback, then fallbacks, then halt). Forethought 3
 """
 
 import itertools
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
 from time import monotonic
 from typing import Any, Literal, TypeAlias
 
-from hornbook.budget import Meter
+from hornbook.budget import Meter, Spent
 from hornbook.contracts.report import ContractReport
-from hornbook.step.control_flow import is_control_flow, is_registered
+from hornbook.errors import BudgetExceeded, DefinitionError, PluginError
+from hornbook.step.attempts import Feedback
+from hornbook.step.control_flow import is_control_flow
 from hornbook.step.effects import AskHooks, Call, Effect, Inspect
-from hornbook.step.feedback import Feedback
 from hornbook.step.hookset import HookSet, slot
 from hornbook.step.model import Decision, Step, fold
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.reports import exception_report, hook_report, truncated_report, with_violations
+from hornbook.step.tried import Tried, Truncated, raised_status
 from hornbook.trace.frame import RUN, Frame, current
 
-__all__ = ["Recovery", "Tried", "Truncated", "raised_status"]
+__all__ = ["Living", "Recovery"]
 
 Living: TypeAlias = Generator[Effect, Any, Outcome]
 
 _local_ids = itertools.count(1)
-
-
-class Truncated(list[Any]):
-    """The items of a generator that gave more than its step may take."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """One call of a step or fallback: what it gave, or the exception that counts as violation."""
-
-    raw: Any = None
-    error: Exception | None = None
-    known: Sequence[object] = ()
-    """Answers that the contract's fast tests already gave."""
-    substituted: bool = False
-    """The value is a hook's, given in place of an exception."""
-    stop: Decision | None = None
-    """A hook's decision to end the step because of the exception."""
 
 
 class Recovery:
@@ -65,6 +49,8 @@ class Recovery:
         self._run = None if self._parent is None else self._parent[RUN]
         self._meter = self._own_meter()
         self._attempts = 0
+        self._calls = 0
+        self._last = args, kwargs
         self._frame: Frame | None = None
         self._local_id = ""
 
@@ -80,25 +66,41 @@ class Recovery:
         self._close(outcome)
         return outcome
 
+    def refused(self, frame: Frame | None, report: ContractReport) -> Outcome:
+        """End a step whose guard does not let it run; it counts as blocked."""
+        self._frame = frame or self._open()
+        outcome = self._guarded(report)
+        if outcome.report is not None and self._calls:
+            cost = Spent(calls=self._calls)
+            outcome = replace(outcome, report=replace(outcome.report, cost=cost))
+        self._close(outcome)
+        return outcome
+
     def _outcome(self, first: Tried | None) -> Living:
         if first is None:
             stopped = yield from self._before()
             if stopped is not None:
                 return stopped
+            if self._operation.kind == "model" and self._meter is not None:
+                self._meter.reserve(self._operation.name)
             first = yield from self._try(self._function, self._args, self._kwargs)
         else:
             self._attempts = 1
         return (yield from self._settle(first))
 
     def _before(self) -> Generator[Effect, Any, Outcome | None]:
-        """What stands before the first attempt: hooks, then preconditions."""
+        """What stands before the first attempt: hooks, the guard, then preconditions."""
         if self._meter is not None:
             self._meter.check_time(self._operation.name)
         decision = yield from self._ask("before_step")
-        if decision is not None and decision.action != "proceed":
+        if decision is not None and decision.action not in ("proceed", "retry"):
             return (yield from self._decided(decision, "hornbook_before_step"))
         if decision is not None and decision.value is not None:
             self._change_inputs(decision.value)
+        guard = self._operation.guard
+        guarded = None if guard is None else guard(self._args, self._kwargs)
+        if guarded is not None and not guarded.ok:
+            return self._guarded(guarded)
         contract = self._operation.contract
         if contract is None or not contract.requires:
             return None
@@ -110,6 +112,7 @@ class Recovery:
             meter=self._meter,
             requires=True,
         )
+        self._calls += report.cost.calls
         if report.ok:
             return None
         return Outcome(status="violated", report=replace(report, attempts=0))
@@ -123,14 +126,14 @@ class Recovery:
             if report.ok:
                 return self._satisfied(tried, report)
             if tried.stop is not None:
-                return self._stopped(tried.stop, report)
+                return self._stopped(tried.stop, report, tried.error)
             decision = yield from self._ask(
                 "on_violation",
                 output=None if tried.error else self._operation.view(tried.raw),
                 violations=report.violations,
             )
             if decision is not None and decision.action in ("block", "halt"):
-                return self._stopped(decision, report)
+                return self._stopped(decision, report, tried.error)
             if decision is not None and decision.action == "substitute":
                 return (yield from self._decided(decision, "hornbook_on_violation"))
             if retries and self._operation.may_retry():
@@ -145,12 +148,17 @@ class Recovery:
 
     def _retry(self, report: ContractReport) -> Generator[Effect, Any, Tried]:
         self._mark("decision", "retry", {"attempt": self._attempts + 1})
-        args, kwargs = self._args, self._kwargs
         modify = self._operation.recover.modify
         if modify is not None:
-            changed = modify(self._inputs(), report.violations[0])
-            args, kwargs = self._operation.rebuild(args, kwargs, changed)
-        return (yield from self._again(self._function, args, kwargs, report))
+            inputs = self._operation.bind(*self._last)
+            changed: object = modify(inputs, report.violations[0])
+            if not isinstance(changed, Mapping):
+                raise DefinitionError(
+                    f"step {self._operation.name!r}: modify gave {type(changed).__name__}, not a "
+                    f"mapping of the inputs that change"
+                )
+            self._last = self._operation.rebuild(*self._last, changed)
+        return (yield from self._again(self._function, *self._last, report))
 
     def _again(
         self,
@@ -161,6 +169,7 @@ class Recovery:
     ) -> Generator[Effect, Any, Tried]:
         if self._meter is not None:
             self._meter.reserve(self._operation.name)
+        self._calls += 1
         told = Feedback(violation=report.violations[0], report=report, attempt=self._attempts)
         return (yield from self._try(function, args, kwargs, told))
 
@@ -176,15 +185,18 @@ class Recovery:
         current.set((*self._frame[:7], told, self._frame[8]))
         try:
             raw = yield Call(function, args, kwargs)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - what it means is decided below
             current.set(self._parent)
             return (yield from self._failed(error))
         current.set(self._parent)
+        if self._operation.spent is not None and self._meter is not None:
+            used = self._operation.spent(raw)
+            self._meter.settle(self._operation.name, tokens=used.tokens, cost=used.cost)
         return Tried(raw=raw)
 
     def _failed(self, error: Exception) -> Generator[Effect, Any, Tried]:
         """An exception of the step: a violation when declared, else the hooks' matter."""
-        if is_control_flow(error):
+        if is_control_flow(error) or isinstance(error, BudgetExceeded):
             raise error
         if isinstance(error, tuple(self._operation.recover.on)):
             return Tried(error=error)
@@ -226,7 +238,8 @@ class Recovery:
             return exception_report(operation, tried.error)
         if isinstance(tried.raw, Truncated):
             return truncated_report(operation, len(tried.raw))
-        if operation.contract is None:
+        judged = operation.judged is None or operation.judged(tried.raw)
+        if operation.contract is None or not judged:
             return ContractReport(
                 contract="", digest="", step=operation.name, ok=True, verdicts=()
             )
@@ -238,6 +251,7 @@ class Recovery:
             meter=self._meter,
             known=tried.known,
         )
+        self._calls += report.cost.calls
         return report
 
     def _satisfied(self, tried: Tried, report: ContractReport) -> Outcome:
@@ -273,13 +287,19 @@ class Recovery:
             decision=decision,
         )
 
-    def _stopped(self, decision: Decision, report: ContractReport) -> Outcome:
+    def _guarded(self, report: ContractReport) -> Outcome:
+        return self._stopped(Decision(action="block", reason="the guard refuses it"), report)
+
+    def _stopped(
+        self, decision: Decision, report: ContractReport, error: Exception | None = None
+    ) -> Outcome:
         self._mark("decision", decision.action, {"reason": decision.reason})
         return Outcome(
             status="blocked" if decision.action == "block" else "halted",
             report=replace(report, attempts=self._attempts),
             attempts=self._attempts,
             decision=decision,
+            error=error,
         )
 
     def _ask(self, hook: str, **arguments: Any) -> Generator[Effect, Any, Decision | None]:
@@ -308,8 +328,15 @@ class Recovery:
     def _inputs(self) -> Mapping[str, Any]:
         return self._operation.bind(self._args, self._kwargs)
 
-    def _change_inputs(self, changed: Mapping[str, Any]) -> None:
+    def _change_inputs(self, value: object) -> None:
+        if not isinstance(value, Mapping):
+            raise PluginError(
+                f"hornbook_before_step: `proceed` takes a mapping of inputs, not "
+                f"{type(value).__name__}"
+            )
+        changed: Mapping[str, Any] = value
         self._args, self._kwargs = self._operation.rebuild(self._args, self._kwargs, changed)
+        self._last = self._args, self._kwargs
         self._mark("decision", "proceed", {"inputs": dict(changed)})
 
     def _own_meter(self) -> Meter | None:
@@ -340,7 +367,8 @@ class Recovery:
     def _close(self, outcome: Outcome) -> None:
         if self._run is None or self._frame is None:
             return
-        value = self._operation.view(outcome.raw) if outcome.ok else None
+        shown = self._operation.recorded or self._operation.view
+        value = shown(outcome.raw) if outcome.ok else None
         plain = outcome.status == "satisfied" and outcome.attempts == 1
         plain = plain and not (outcome.report and _says_more(outcome.report))
         told = None if plain else outcome
@@ -363,13 +391,6 @@ def _says_more(report: ContractReport) -> bool:
         verdict.status != "Satisfied" or verdict.evidence is not None or verdict.score is not None
         for verdict in report.verdicts
     )
-
-
-def raised_status(error: BaseException) -> str:
-    """How the record calls a step that an exception passed through."""
-    if isinstance(error, Exception):
-        return "interrupted" if is_control_flow(error) else "error"
-    return "interrupted" if is_registered(error) else "cancelled"
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -1,13 +1,15 @@
 """Records: runs, the events they leave, and reading and checking them again."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hornbook.trace.events import Event, Kind
-from hornbook.trace.frame import current_run
-from hornbook.trace.runs import Run, record, run
+from hornbook import lazy
 
 if TYPE_CHECKING:
-    from hornbook.trace.reader import Verification, list_runs, read, read_header, verify_trace
+    from hornbook.trace.events import Event, Kind
+    from hornbook.trace.frame import current_run
+    from hornbook.trace.reader import list_runs, read, read_header
+    from hornbook.trace.runs import Run, record, run
+    from hornbook.trace.verify import Verification, verify_trace
 
 __all__ = [
     "Event",
@@ -23,11 +25,19 @@ __all__ = [
     "verify_trace",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    # Reading is not needed to record, and every import of the package would pay for it.
-    if name in __all__:
-        from hornbook.trace import reader
-
-        return getattr(reader, name)
-    raise AttributeError(f"module 'hornbook.trace' has no attribute {name!r}")
+__getattr__, __dir__ = lazy.attach(
+    __name__,
+    {
+        "Event": "hornbook.trace.events",
+        "Kind": "hornbook.trace.events",
+        "Run": "hornbook.trace.runs",
+        "Verification": "hornbook.trace.verify",
+        "current_run": "hornbook.trace.frame",
+        "list_runs": "hornbook.trace.reader",
+        "read": "hornbook.trace.reader",
+        "read_header": "hornbook.trace.reader",
+        "record": "hornbook.trace.runs",
+        "run": "hornbook.trace.runs",
+        "verify_trace": "hornbook.trace.verify",
+    },
+)

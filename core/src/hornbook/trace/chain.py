@@ -11,15 +11,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from hornbook.canon import JSON, CanonError, loads, sha256
 from hornbook.errors import TraceError
 from hornbook.ids import is_run_id
+from hornbook.trace.events import Kind
 
 __all__ = [
     "FORMAT",
     "HEAD",
     "HEAD_FORMAT",
+    "KINDS",
     "VERSION",
     "Line",
     "file_name",
@@ -42,6 +45,9 @@ HEAD_FORMAT = "hornbook-head"
 VERSION = 1
 HEAD = "HEAD"
 """Name of the file, beside the trace files, that anchors where each of them ended."""
+
+KINDS = frozenset(get_args(Kind))
+"""The kinds of event, a closed set."""
 
 _FILE_NAME = re.compile(r"trace\.([0-9]+(?:-[0-9]+)?)\.jsonl")
 _TAIL = re.compile(rb',"h":"([0-9a-f]{64})"}\n\Z')

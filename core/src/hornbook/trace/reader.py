@@ -10,6 +10,7 @@ from hornbook.errors import TraceError
 from hornbook.ids import is_run_id
 from hornbook.trace.chain import (
     HEAD,
+    KINDS,
     Line,
     header_of,
     last_line,
@@ -18,7 +19,7 @@ from hornbook.trace.chain import (
     run_files,
     trace_files,
 )
-from hornbook.trace.events import KINDS, Event, Kind
+from hornbook.trace.events import Event, Kind
 from hornbook.trace.verify import Verification, verify_trace
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, ParamSpec, TypeVar, cast
 
 from hornbook import late
 from hornbook.budget import Budget, Meter
-from hornbook.errors import RunError
+from hornbook.errors import RunError, told
 from hornbook.ids import new_run_id
 from hornbook.trace.events import Event
 from hornbook.trace.frame import Ending, Frame, current, current_run
@@ -258,7 +258,7 @@ class Run:
             "cost": spent.cost,
         }
         if error is not None:
-            data["error"] = f"{type(error).__name__}: {error}"
+            data["error"] = told(error)
         self.log.close(self._fields("run.end", "failed" if error else "completed", data))
 
     def _start_data(self) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from hornbook.errors import TraceError
 from hornbook.trace.chain import (
     HEAD,
     HEAD_FORMAT,
+    KINDS,
     VERSION,
     Line,
     follows,
@@ -20,7 +21,6 @@ from hornbook.trace.chain import (
     run_files,
     writer_of,
 )
-from hornbook.trace.events import KINDS
 
 __all__ = ["Verification", "verify_trace"]
 

@@ -8,7 +8,7 @@ written is dropped, counted and said.
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 from weakref import WeakSet
@@ -117,7 +117,7 @@ class TraceFile:
             redactor=redactor,
         )
         with file._lock:
-            problem = file._attempt(file._ready)
+            problem = file._attempt(None)
         if problem is not None:
             file._say(problem)
         return file
@@ -169,7 +169,7 @@ class TraceFile:
         if self._fd is None or self._pid != os.getpid():
             with self._lock:
                 if not self._ended:
-                    self._attempt(self._ready)
+                    self._attempt(None)
         return self._writer
 
     @property
@@ -188,10 +188,9 @@ class TraceFile:
         """
         record = self._record(fields)
         with self._lock:
-            problem = self._attempt(self._write, record)
-            seq = self._at[0] - 1
-        if problem is None:
-            return seq
+            problem = self._attempt(record)
+            if problem is None:
+                return self._at[0] - 1
         self._say(problem)
         return -1
 
@@ -211,7 +210,7 @@ class TraceFile:
             if self.dropped:
                 counts |= {"dropped": self.dropped, "incomplete": True}
             record = self._record({**fields, "data": {**fields["data"], **counts}})
-            problem = self._attempt(self._write, record) or self._attempt(self._anchor)
+            problem = self._attempt(record) or self._anchor()
             self._close()
         if problem is not None:
             self._say(problem)
@@ -223,32 +222,29 @@ class TraceFile:
 
     # --- under the lock -----------------------------------------------------------------
 
-    def _attempt(self, action: Callable[..., object], *records: object) -> Exception | None:
-        """Do it, and return what went wrong: tracing never harms the host."""
-        problem: Exception | None = None
+    def _attempt(self, record: dict[str, JSON] | None) -> Exception | None:
+        """Write a record, or just open the file; return what went wrong, and raise nothing."""
         if self._busy:
-            problem = TraceError("a record was written while another was (in a signal handler?)")
-        else:
-            self._busy = True
-            try:
-                action(*records)
-            except Exception as error:  # noqa: BLE001 - as the docstring says
-                problem = error
-            finally:
-                self._busy = False
-        if problem is not None:
-            self.dropped += len(records)
-            self._unreported += len(records)
+            return self._lost(record, TraceError("written while another record was being written"))
+        self._busy = True
+        try:
+            fd = self._fd
+            if fd is None or self._dirty or self._unreported or self._pid != os.getpid():
+                fd = self._ready()
+            if record is not None:
+                self._put(fd, record)
+        except Exception as error:  # noqa: BLE001 - tracing never harms the host
+            return self._lost(record, error)
+        finally:
+            self._busy = False
+        return None
+
+    def _lost(self, record: dict[str, JSON] | None, problem: Exception) -> Exception:
+        if record is not None:
+            self.dropped += 1
+            self._unreported += 1
             self._reason = sentence(problem)
         return problem
-
-    def _write(self, record: dict[str, JSON]) -> None:
-        fd = self._ready()
-        if self._unreported:
-            self._put(fd, self._note())
-            self._unreported = 0
-        self._put(fd, record)
-        self._steps += record["kind"] == "step.start"
 
     def _put(self, fd: int, record: dict[str, JSON]) -> None:
         seq, previous, size = self._at
@@ -258,6 +254,8 @@ class TraceFile:
         write_all(fd, line)
         self._at = (seq + 1, own, size + len(line))
         self._dirty = False
+        if record["kind"] == "step.start":
+            self._steps += 1
 
     def _ready(self) -> int:
         """Return the descriptor of a file of this process that ends with a whole line."""
@@ -270,6 +268,9 @@ class TraceFile:
             # The last write failed or was interrupted: part of a line may stand there.
             os.ftruncate(fd, self._at[2])
             self._dirty = False
+        if self._unreported:
+            self._put(fd, self._note())
+            self._unreported = 0
         return fd
 
     def _open(self) -> int:
@@ -331,17 +332,23 @@ class TraceFile:
             "data": data,
         }
 
-    def _anchor(self) -> None:
-        """Sync, and write down where each file of the run ends."""
+    def _anchor(self) -> Exception | None:
+        """Sync, and write down where each file of the run ends; return what went wrong."""
         assert self._fd is not None
-        os.fsync(self._fd)
-        if self._role == "root":
-            own = self._folder / file_name(self._token)
-            heads = {path.name: head_of(path) for path in trace_files(self._folder)}
-            heads[own.name] = {"lines": self._at[0] + 1, "head": self._at[1].decode("ascii")}
-            found: JSON = {name: head for name, head in heads.items() if head is not None}
-            head: JSON = {"format": HEAD_FORMAT, "version": VERSION, "run": self.run}
-            replace_file(self._folder / HEAD, serialise({**head, "files": found}) + b"\n")
+        try:
+            os.fsync(self._fd)
+            if self._role == "root":
+                replace_file(self._folder / HEAD, serialise(self._head()) + b"\n")
+        except (OSError, TraceError) as error:
+            return error
+        return None
+
+    def _head(self) -> JSON:
+        heads = {path.name: head_of(path) for path in trace_files(self._folder)}
+        own: JSON = {"lines": self._at[0] + 1, "head": self._at[1].decode("ascii")}
+        heads[file_name(self._token)] = own
+        files: JSON = {name: head for name, head in heads.items() if head is not None}
+        return {"format": HEAD_FORMAT, "version": VERSION, "run": self.run, "files": files}
 
     def _close(self) -> None:
         self._ended = True
@@ -366,15 +373,16 @@ class TraceFile:
 
     def _record(self, fields: Mapping[str, Any]) -> dict[str, JSON]:
         """Return the record of an event, its secrets taken out; what says nothing is left out."""
+        clock, name, data = fields["time"], fields["name"], fields["data"]
         record: dict[str, JSON] = {"kind": fields["kind"], "id": fields["id"]}
-        record["time"] = encode(fields["time"])
+        record["time"] = clock if type(clock) is float and 1 < clock < 1e16 else encode(clock)
         for key in ("parent", "contract", "status"):
-            if fields.get(key) is not None:
+            if fields[key] is not None:
                 record[key] = fields[key]
-        if fields.get("name"):
-            record["name"] = self._redactor.clean(str(fields["name"]))
-        if fields.get("data"):
-            record["data"] = self._redactor.record(fields["data"])
+        if name:
+            record["name"] = self._redactor.clean(name)
+        if data:
+            record["data"] = self._redactor.record(data)
         return record
 
     def _say(self, problem: Exception) -> None:

@@ -10,12 +10,14 @@ from typing import Any, cast
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph._internal._runnable import RunnableCallable
+from langgraph.errors import GraphBubbleUp
 from langgraph.pregel import Pregel
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt import tool_node as _tool_node
 from langgraph.runtime import ExecutionInfo, Runtime
 
 from hornbook.errors import HornbookError
+from hornbook.step.control_flow import register_control_flow
 
 __all__ = [
     "Config",
@@ -23,6 +25,7 @@ __all__ = [
     "conversation",
     "execution",
     "functions_of",
+    "is_async_only",
     "is_subgraph",
     "replayed_checkpoint",
     "resumed",
@@ -30,6 +33,9 @@ __all__ = [
     "runtime_of",
     "with_tool_wrap",
 ]
+
+# Whoever uses the host comes by here, and only then are its exceptions of interest.
+register_control_flow(GraphBubbleUp)
 
 Config = Mapping[str, Any]
 
@@ -107,6 +113,11 @@ def functions_of(runnable: object) -> tuple[Callable[..., Any], ...]:
     if not isinstance(runnable, RunnableCallable):
         return ()
     return tuple(fn for fn in (runnable.func, runnable.afunc) if fn is not None)
+
+
+def is_async_only(runnable: object) -> bool:
+    """Whether a node was made from a coroutine function, and so cannot run sync."""
+    return isinstance(runnable, RunnableCallable) and runnable.func is None
 
 
 def is_subgraph(runnable: object) -> bool:

@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast, overload
 
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig
 
 from hornbook.contracts.contract import Contract
 from hornbook.errors import DefinitionError
+from hornbook.step.hosted import HostedStep
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recover import Recover
 from hornbook_langgraph.compat import (
-    Config,
     NodeRunnable,
     execution,
     functions_of,
+    is_async_only,
     is_subgraph,
     resumed,
     running_config,
@@ -25,7 +26,6 @@ from hornbook_langgraph.compat import (
 from hornbook_langgraph.fitted import fitted
 from hornbook_langgraph.identity import step_identity
 from hornbook_langgraph.inputs import INJECTED, NodeInputs, NodeParameters, changed_state, positional
-from hornbook_langgraph.steps import async_step, sync_step
 from hornbook_langgraph.update import update_of
 
 __all__ = ["contract", "node_runnable"]
@@ -94,29 +94,27 @@ def node_runnable(
 ) -> NodeRunnable:
     """A node that is no bare function, under contract; LangGraph still finds a graph in it."""
     step = name or runnable.get_name()
-    for function in functions_of(runnable):
+    functions = functions_of(runnable)
+    for function in functions:
         _refuse_generator(function, step)
     if inputs is not None:
         contract.refuse_unknown_inputs((*inputs, "state"), step)
     operation = _operation(
         step,
         contract,
-        _as_nodes(recover, step, asynchronous=True),
+        _as_nodes(recover, step, asynchronous=is_async_only(runnable)),
         bind=lambda args, kwargs: NodeInputs(args[0]),
-        rebuild=lambda args, kwargs, changed: (
-            (changed_state(args[0], changed), *args[1:]),
-            dict(kwargs),
-        ),
+        rebuild=lambda args, kwargs, changed: ((changed_state(args[0], changed),), dict(kwargs)),
         subgraph=is_subgraph(runnable),
     )
-    run, arun = sync_step(operation), async_step(operation)
+    hosted = HostedStep(operation, _given)
 
     # LangGraph looks for subgraphs among what these functions close over.
-    def func(state: Any, config: Config) -> Any:
-        return _given(run(runnable.invoke, (state, config), {}))
+    def func(state: Any, config: RunnableConfig) -> Any:
+        return hosted.call(runnable.invoke, (state,), {"config": config})
 
-    async def afunc(state: Any, config: Config) -> Any:
-        return _given(await arun(runnable.ainvoke, (state, config), {}))
+    async def afunc(state: Any, config: RunnableConfig) -> Any:
+        return await hosted.acall(runnable.ainvoke, (state,), {"config": config})
 
     return NodeRunnable(func, afunc, runnable, contract.name)
 
@@ -139,28 +137,25 @@ def _decorated(
         bind=parameters.bind,
         rebuild=parameters.rebuild,
     )
-    return functools.wraps(fn)(_aroundcoroutine(fn, operation) if asynchronous else _around(fn, operation))
+    around = _around_async if asynchronous else _around
+    return functools.wraps(fn)(around(fn, HostedStep(operation, _given)))
 
 
-def _around(fn: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
-    run = sync_step(operation)
-
+def _around(fn: Callable[..., Any], hosted: HostedStep) -> Callable[..., Any]:
     def node(*args: Any, **kwargs: Any) -> Any:
-        return _given(run(fn, args, kwargs))
+        return hosted.call(fn, args, kwargs)
 
     return node
 
 
-def _aroundcoroutine(fn: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
-    arun = async_step(operation)
-
+def _around_async(fn: Callable[..., Any], hosted: HostedStep) -> Callable[..., Any]:
     async def node(*args: Any, **kwargs: Any) -> Any:
-        return _given(await arun(fn, args, kwargs))
+        return await hosted.acall(fn, args, kwargs)
 
     return node
 
 
-def _given(outcome: Outcome) -> Any:
+def _given(outcome: Outcome, args: tuple[Any, ...]) -> Any:
     """What the graph gets: a blocked node writes what the hook gave, if anything."""
     if outcome.status == "blocked" and outcome.decision is not None:
         return outcome.decision.value
@@ -220,14 +215,9 @@ def _as_node(fallback: Callable[..., Any], step: str, asynchronous: bool) -> Cal
     wanted = [name for name in INJECTED if name in parameters]
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        state = [one for one in args if not _is_config(one)]
-        return fallback(*state, **{name: _injected(name, kwargs) for name in wanted})
+        return fallback(*args, **{name: _injected(name, kwargs) for name in wanted})
 
     return functools.wraps(fallback)(called)
-
-
-def _is_config(value: Any) -> bool:
-    return value is running_config()
 
 
 def _injected(name: str, given: Mapping[str, Any]) -> Any:

@@ -31,7 +31,7 @@ class CompiledSchema:
 
     def problems(self, value: Any) -> tuple[SchemaProblem, ...]:
         """Return what is wrong with the value; empty when it conforms."""
-        visit = Visit("", 0, [])
+        visit = Visit([])
         try:
             self._check(value, visit)
         except RecursionError:  # the host's own stack may be nearly used up

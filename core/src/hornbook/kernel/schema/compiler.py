@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 from urllib.parse import unquote
 
-from hornbook.contracts.segments import written
+from hornbook.contracts.segments import joined, written
 from hornbook.errors import DefinitionError
 
 __all__ = [
@@ -37,28 +37,52 @@ class SchemaProblem:
     kind: Kind
 
 
-@dataclass(slots=True)
 class Visit:
     """Where a check stands in the value, and what has been found so far."""
 
-    path: str
-    depth: int
-    found: list[SchemaProblem]
+    __slots__ = ("_above", "_step", "depth", "found")
 
-    def add(self, expected: str, observed: Any, kind: Kind, path: str | None = None) -> None:
-        """Note a problem, here unless a path is given."""
-        where = self.path if path is None else path
+    def __init__(
+        self,
+        found: list[SchemaProblem],
+        depth: int = 0,
+        above: "Visit | None" = None,
+        step: str | int | None = None,
+    ) -> None:
+        self.found = found
+        self.depth = depth
+        self._above = above
+        self._step = step
+
+    @property
+    def path(self) -> str:
+        """The place, empty for the whole: put together only when there is something to report."""
+        steps: list[str | int] = []
+        visit: Visit | None = self
+        while visit is not None:
+            if visit._step is not None:
+                steps.append(visit._step)
+            visit = visit._above
+        return joined(*reversed(steps)) if steps else ""
+
+    def add(self, expected: str, observed: Any, kind: Kind, *, at: str | int | None = None) -> None:
+        """Note a problem here, or at one of the parts."""
+        path = self.path if at is None else child(self.path, at)
         self.found.append(
-            SchemaProblem(path=where or ".", expected=expected, observed=observed, kind=kind)
+            SchemaProblem(path=path or ".", expected=expected, observed=observed, kind=kind)
         )
 
     def below(self, step: str | int) -> "Visit":
         """Return the visit of a part of the value."""
-        return Visit(child(self.path, step), self.depth + 1, self.found)
+        return Visit(self.found, self.depth + 1, self, step)
+
+    def deeper(self) -> "Visit":
+        """Return a visit of the same place that counts against the depth."""
+        return Visit(self.found, self.depth + 1, self)
 
     def aside(self) -> "Visit":
         """Return a visit of the same place whose problems are kept apart."""
-        return Visit(self.path, self.depth, [])
+        return Visit([], self.depth, self)
 
 
 Check = Callable[[Any, Visit], None]
@@ -133,8 +157,7 @@ class Compiler:
             self._references[reference] = self.compile(target, reference)
 
         def check(value: Any, visit: Visit) -> None:
-            deeper = Visit(visit.path, visit.depth + 1, visit.found)
-            self._references[reference](value, deeper)
+            self._references[reference](value, visit.deeper())
 
         return check
 

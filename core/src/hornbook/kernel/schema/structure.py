@@ -9,7 +9,6 @@ from hornbook.kernel.schema.compiler import (
     Compiler,
     SchemaProblem,
     Visit,
-    child,
     ill_formed,
 )
 from hornbook.kernel.schema.values import count, describe, freeze, matcher
@@ -31,7 +30,7 @@ def _required(compiler: Compiler, schema: Mapping[str, Any], where: str) -> Chec
         if isinstance(value, Mapping):
             for name, text in expected:
                 if name not in value:
-                    visit.add(text, None, "missing", child(visit.path, name))
+                    visit.add(text, None, "missing", at=name)
 
     return check
 
@@ -81,7 +80,7 @@ def _additional(compiler: Compiler, schema: Mapping[str, Any], where: str) -> Ch
             if name in known or any(matches and matches(name) for matches in matchers):
                 continue
             if extra is False:
-                visit.add(expected, item, "extra", child(visit.path, name))
+                visit.add(expected, item, "extra", at=name)
             else:
                 one(item, visit.below(name))
 

@@ -1,0 +1,86 @@
+"""LangChain's tools as the guard sees them, made once for each set of tools."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+from langchain_core.tools import BaseTool
+from pydantic import BaseModel
+
+from hornbook.errors import DefinitionError
+from hornbook.kernel.guard import ToolGuard
+from hornbook.kernel.registry import ToolRegistry, ToolSpec
+
+__all__ = ["Guards", "spec_of"]
+
+_SETS = 32
+"""Sets of tools that are kept; an agent has one, unless tools come and go."""
+
+
+def spec_of(tool: BaseTool) -> ToolSpec:
+    """A tool with the schema that the model is shown: what LangChain injects is no part of it.
+
+    The tool's own validation decides what is ill-typed, so that the guard refuses nothing
+    that the tool would take.
+
+    Raises:
+        DefinitionError: its schema is not JSON Schema for an object.
+    """
+    schema: Any = tool.tool_call_schema
+    if isinstance(schema, Mapping):
+        return ToolSpec(
+            name=tool.name,
+            description=tool.description,
+            parameters=cast("Mapping[str, Any]", schema),
+        )
+    try:
+        parameters, validate = _of_model(schema)
+    # A type without JSON Schema, and a user's own schema code, may raise anything.
+    except Exception as error:
+        raise DefinitionError(
+            f"tool {tool.name!r}: its arguments have no JSON Schema: {_first_line(error)}"
+        ) from error
+    return ToolSpec(
+        name=tool.name, description=tool.description, parameters=parameters, validate=validate
+    )
+
+
+class Guards:
+    """The guard of each set of tools that was seen; the tools are compared by identity."""
+
+    def __init__(self, given: ToolGuard | None = None) -> None:
+        self._given = given
+        self._known: OrderedDict[tuple[int, ...], tuple[ToolGuard, tuple[BaseTool, ...]]]
+        self._known = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, tools: Iterable[object]) -> ToolGuard:
+        """The guard for these tools; tools that a provider runs itself are no tools here."""
+        if self._given is not None:
+            return self._given
+        ours = tuple(tool for tool in tools if isinstance(tool, BaseTool))
+        key = tuple(map(id, ours))
+        known = self._known.get(key)
+        # The tools are kept beside their ids, which else might be given to other objects.
+        return known[0] if known is not None else self._make(key, ours)
+
+    def _make(self, key: tuple[int, ...], tools: tuple[BaseTool, ...]) -> ToolGuard:
+        by_name = {tool.name: tool for tool in tools}
+        guard = ToolGuard(ToolRegistry(map(spec_of, by_name.values())))
+        with self._lock:
+            self._known[key] = (guard, tools)
+            while len(self._known) > _SETS:
+                self._known.popitem(last=False)
+        return guard
+
+
+def _of_model(schema: Any) -> tuple[dict[str, Any], Callable[[Mapping[str, Any]], object]]:
+    if issubclass(schema, BaseModel):
+        return schema.model_json_schema(), schema.model_validate
+    # A model of pydantic's first version, which LangChain still takes.
+    return schema.schema(), schema.parse_obj
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
