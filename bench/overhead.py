@@ -9,6 +9,7 @@ to bare pydantic, to an empty LangGraph node, to a pair of no-op middleware hook
 import argparse
 import asyncio
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -81,7 +82,7 @@ def peers() -> dict[str, Callable[[int], int]]:
     import beartype
     import deal
     import icontract
-    from agent_airlock import Airlock
+    from agent_airlock import Airlock, AirlockConfig
     from beartype.vale import Is
     from typing_extensions import Annotated
 
@@ -100,7 +101,7 @@ def peers() -> dict[str, Callable[[int], int]]:
         "deal.post": deal.post(positive)(plain),
         "pydantic validate_call": validate_call(validate_return=True)(typed),
         "icontract.ensure": icontract.ensure(lambda result: positive(result))(plain),
-        "agent-airlock": Airlock()(typed),
+        "agent-airlock": Airlock(config=AirlockConfig(enable_audit_log=False))(typed),
     }
 
 
@@ -348,8 +349,8 @@ def _process_cpu(code: str) -> float:
 
 
 def _children() -> float:
-    times = os.times()
-    return times.children_user + times.children_system
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @contextmanager

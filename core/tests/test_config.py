@@ -200,6 +200,34 @@ def test_a_folder_in_place_of_the_file_is_one_sentence(tmp_path: Path) -> None:
     assert problem(tmp_path).startswith(f"{tmp_path / 'hornbook.toml'} cannot be read: ")
 
 
+@pytest.mark.requirement("config:values:checked")
+@pytest.mark.parametrize("searchable", [True, False])
+def test_a_file_closed_to_us_is_an_error_and_a_closed_folder_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, searchable: bool
+) -> None:
+    def denied(self: Path, *args: object, **kwargs: object) -> str:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "read_text", denied)
+    monkeypatch.setattr(os, "access", lambda path, mode: searchable)
+    if searchable:
+        assert problem(tmp_path).startswith(f"{tmp_path / 'hornbook.toml'} cannot be read: ")
+    else:
+        assert load(tmp_path, {}) == Config()
+
+
+@pytest.mark.requirement("config:sources:order")
+def test_a_working_directory_that_was_removed_holds_no_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> Path:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "cwd", gone)
+    settings = read_settings(None, {"HORNBOOK_TRACE": str(tmp_path)})
+    assert settings.config.trace == tmp_path
+
+
 @pytest.mark.requirement("config:variables:unknown")
 def test_a_misspelt_variable_is_logged_and_does_not_stop_the_process(
     tmp_path: Path, caplog: pytest.LogCaptureFixture

@@ -104,7 +104,7 @@ def reload() -> Config:
 def read_settings(start: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
     """Read the configuration with the origin of each value; see `load`."""
     environ = os.environ if environ is None else environ
-    start = Path.cwd() if start is None else start.absolute()
+    start = _working_directory() if start is None else start.absolute()
     file = _find(start)
     values = {} if file is None else _from_file(file)
     origins = dict.fromkeys(Config.model_fields, "default")
@@ -153,6 +153,13 @@ class _File:
         return str(self.path) if line is None else f"{self.path}, line {line}"
 
 
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:  # removed under the process, which may well go on
+        return Path(os.sep).absolute()
+
+
 def _find(start: Path) -> _File | None:
     for folder in (start, *start.parents):
         for name, table in (("hornbook.toml", ""), ("pyproject.toml", "tool.hornbook")):
@@ -171,6 +178,9 @@ def _read(path: Path, table: str) -> _File | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as error:
+        # A folder above that is closed to us holds no settings of ours.
+        if isinstance(error, PermissionError) and not os.access(path.parent, os.X_OK):
+            return None
         raise ConfigError(f"{path} cannot be read: {error}") from error
     try:
         values = cast("object", tomllib.loads(text))

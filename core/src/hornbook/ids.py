@@ -12,7 +12,7 @@ _RUN_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 def new_run_id() -> str:
     """Return a new id: 48 bits of milliseconds, then 80 random bits."""
-    number = int(time.time() * 1000) << 80 | int.from_bytes(os.urandom(10), "big")
+    number = time.time_ns() // 1_000_000 << 80 | int.from_bytes(os.urandom(10), "big")
     return "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
 
 

@@ -1,10 +1,11 @@
+import contextlib
+import subprocess
 import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook import canon
 from hornbook.canon import CanonError, dumps, encode, loads, serialise, wire
 
 strict = pytest.mark.requirement("codec:read:strict")
@@ -108,12 +109,8 @@ def test_what_is_strict_is_read():
 @strict
 @given(st.text(st.characters(categories=None)) | st.binary())
 def test_reading_anything_gives_a_value_or_one_clear_error(data):
-    try:
-        value = loads(data)
-    except CanonError as error:
-        assert str(error)
-    else:
-        assert loads(serialise(value)) == value or "e" in str(value)
+    with contextlib.suppress(CanonError):
+        assert loads(serialise(encode(loads(data)))) == encode(loads(data))
 
 
 @strict
@@ -125,6 +122,10 @@ def test_a_torn_text_is_refused(data, draw):
             loads(data[:cut])
 
 
-@strict
+@pytest.mark.requirement("workspace:import:light")
 def test_importing_the_codec_loads_neither_json_nor_hashlib():
-    assert canon.__all__ == sorted(canon.__all__)
+    script = (
+        "import sys, hornbook.canon; print([n for n in ('json', 'hashlib') if n in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert out.stdout == "[]\n"

@@ -92,7 +92,7 @@ def without_references(schema):
 
 
 @pytest.mark.requirement("guard:schema:oracle")
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.builds(with_definitions, schemas, schemas, schemas), values)
 def test_a_value_conforms_exactly_when_the_jsonschema_package_says_so(schema, value):
     ours = problems(schema, value)
@@ -112,12 +112,12 @@ def test_every_problem_says_where_it_is_and_what_was_expected(schema, value):
 @given(values | st.dictionaries(st.sampled_from(sorted(keywords(simple))), values, max_size=4))
 def test_whatever_is_given_as_a_schema_is_compiled_or_refused(schema):
     try:
-        compiled = compile_schema(schema)
+        compile_schema(schema).problems({"a": [1, "x"]})
+        refusal = "at #"
     except DefinitionError as error:
-        assert str(error).startswith("at #")
-        assert len(str(error)) < 300
-    else:
-        compiled.problems({"a": [1, "x"]})
+        refusal = str(error)
+    assert refusal.startswith("at #")
+    assert len(refusal) < 300
 
 
 def found(schema, value):

@@ -13,7 +13,7 @@ MakeRule = Callable[..., LearnedRule]
 @pytest.fixture(scope="session")
 def make_rule() -> MakeRule:
     def make(
-        id: str = "r1",
+        rule_id: str = "r1",
         text: str = "If the order is unknown, then look the customer up first.",
         status: str = "approved",
         created: str | None = None,
@@ -29,7 +29,7 @@ def make_rule() -> MakeRule:
         if "category" in form:
             form["scope"] = Scope(category=form.pop("category"))
         return LearnedRule(
-            id=id,
+            id=rule_id,
             text=text,
             status=status,  # type: ignore[arg-type]
             symbolic=SymbolicForm(**(defaults | form)),

@@ -39,8 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 class _UsageError(HornbookError):
     """The command line is not understood."""
 
-    code = "usage"
-
 
 class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:

@@ -145,7 +145,7 @@ async def _asked(judge: Judge, questions: list[Question]) -> object:
     try:
         answer = judge.judge(questions)
         return await answer if isawaitable(answer) else answer
-    except (Exception, CancelledError) as error:  # noqa: BLE001 - it becomes a reply
+    except (Exception, CancelledError, SystemExit) as error:  # noqa: BLE001 - it becomes a reply
         return error
 
 

@@ -1,7 +1,6 @@
 """A contract: a named, versioned, immutable set of clauses, and how a value is held to it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
 
 from hornbook.errors import DefinitionError
@@ -114,6 +113,7 @@ class Contract(Generic[T]):
         for what, given in (("name", name), ("version", version)):
             if not isinstance(cast("object", given), str) or not given.strip():
                 raise DefinitionError(f"a contract's {what} is a text that is not empty: {given!r}")
+        _refuse_settings(name, revalidate, deadline)
         self._set("name", name)
         self._set("version", version)
         given_output = type(None) if output is None else output
@@ -304,12 +304,24 @@ class Contract(Generic[T]):
         tests: list[Callable[[Any], object]] = []
         typed: "OutputType | None" = self._output_type
         if typed is not None:
-            tests.append(partial(typed.validator.isinstance_python, strict=self.strict or None))
+            tests.append(typed.validator.isinstance_python)
         for clause in self.ensures:
             if clause.predicate is None:
                 return None
             tests.append(clause.predicate)
         return tests[0] if len(tests) == 1 else _all_of(tuple(tests))
+
+
+def _refuse_settings(name: str, revalidate: object, deadline: object) -> None:
+    if revalidate not in ("always", "never"):
+        raise DefinitionError(
+            f"contract {name!r}: revalidate is 'always' or 'never', not {revalidate!r}"
+        )
+    number = isinstance(deadline, int | float) and not isinstance(deadline, bool)
+    if deadline is not None and not (number and deadline > 0):
+        raise DefinitionError(
+            f"contract {name!r}: deadline is a number of seconds above 0, or None: {deadline!r}"
+        )
 
 
 class _Answers(list[object]):

@@ -4,7 +4,8 @@ pydantic's schemas are made to build values from raw data. Checking what a step 
 differs in three ways. An instance is looked into at every depth, also where its class says
 `revalidate_instances="never"`. What only concerns raw data (aliases, before-validators,
 JSON text, a custom `__init__`, extra names) is left out, since a finished instance has none.
-And a value does not pass because it could be converted.
+And a value does not pass because it could be converted: `strict` stands
+in every schema, because handing it over at each call costs as much as a small check.
 """
 
 from collections.abc import Callable, Mapping
@@ -79,8 +80,9 @@ def _rewritten(node: Any, rules: Mapping[str, _Rule]) -> Any:
         copy = {
             key: value if key in data else _rewritten(value, rules) for key, value in given.items()
         }
-        rule = rules.get(kind) if isinstance(kind, str) else None
-        return copy if rule is None else rule(copy)
+        if not isinstance(kind, str):
+            return copy
+        return rules.get(kind, rules[_ANY_OTHER])(copy)
     if isinstance(node, list | tuple):
         items = [_rewritten(item, rules) for item in cast("list[Any]", node)]
         return items if isinstance(node, list) else tuple(items)

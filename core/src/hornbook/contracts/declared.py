@@ -16,7 +16,7 @@ _CODE = (property, cached_property, FunctionType, classmethod, staticmethod)
 
 @lru_cache(maxsize=1024)
 def declared_names(kind: type[Any]) -> Mapping[str, None]:
-    """The fields of a class, in order: of a model, dataclass, named tuple, or by annotation or slot.
+    """The fields of a class, in order: what it declares by annotation, slot or field.
 
     A model's computed fields count; any other property does not, since reading it runs code.
     A mapping has keys instead.

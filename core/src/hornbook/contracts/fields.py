@@ -71,6 +71,6 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
         return get_type_hints(kind, include_extras=True)
     # Resolving runs the text of annotations, which may raise anything; then the names are
     # still known, and the types that are text are not.
-    except Exception:
+    except Exception:  # noqa: BLE001
         bases = reversed(kind.__mro__)
         return {name: hint for base in bases for name, hint in annotations_of(base).items()}

@@ -46,7 +46,7 @@ def _named(fn: Any) -> str:
     text = repr(fn)
     if " at 0x" not in text:
         return text
-    kind = fn if hasattr(fn, "__qualname__") else type(fn)
+    kind = fn if hasattr(fn, "__qualname__") else cast(Any, type(fn))
     return f"{getattr(kind, '__module__', '')}:{kind.__qualname__}"
 
 

@@ -7,9 +7,8 @@ from the value to any part that ends there; only the best places are then looked
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 
-from hornbook.contracts.normalized import NormalText, is_word
+from hornbook.contracts.normalized import NormalText, is_word, joins
 
 __all__ = ["best_window"]
 
@@ -58,12 +57,13 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
     if text.isascii():
         yield from (word.span() for word in _WORD.finditer(text))
         return
-    at = 0
-    for belongs, characters in groupby(text, is_word):
-        end = at + sum(1 for _ in characters)
-        if belongs:
-            yield at, end
-        at = end
+    start = 0
+    for at, character in enumerate(text):
+        if not is_word(character):
+            start = at + 1
+        elif at + 1 == len(text) or not joins(character, text[at + 1]):
+            yield start, at + 1
+            start = at + 1
 
 
 def _edits(value: str, window: str) -> int:

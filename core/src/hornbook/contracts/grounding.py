@@ -9,16 +9,18 @@ import unicodedata
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date, time
+from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from numbers import Number
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel
 
-from hornbook.contracts.dates import find_moment, moment_of, read_moment
+from hornbook.contracts.dates import Moment, find_moment, moment_of, read_moment
 from hornbook.contracts.fuzzy import best_window
-from hornbook.contracts.normalized import NormalText, Span, folded, is_word, normal_text
-from hornbook.contracts.numerals import find_numeral, numeral_of, read_numeral
+from hornbook.contracts.normalized import NormalText, Span, folded, is_word, joins, normal_text
+from hornbook.contracts.numerals import Numeral, find_numeral, numeral_of, read_numeral
 from hornbook.contracts.source_text import Part, parts_of, text_of
 
 __all__ = ["Mode", "Part", "Span", "Ungroundable", "locate", "parts_of", "text_of"]
@@ -77,7 +79,7 @@ def locate(
     if type(value) is str and mode == "normalized":  # the most frequent case, without detours
         text, needle = normal_text(source), folded(value)
         at = _find(text.text, needle, partial) if needle else -1
-        if at >= 0 and needle.isalnum():
+        if at >= 0 and any(map(_means_something, needle)):
             return (text.span(at, at + len(needle)),)
     search = _Search(source=source, mode=mode, threshold=threshold or _THRESHOLD, partial=partial)
     return _locate(value, search)
@@ -123,19 +125,24 @@ def _locate_text(value: str, search: _Search) -> _Found:
 
 def _locate_meaning(needle: str, text: NormalText, search: _Search) -> tuple[Span, ...]:
     """Where a text stands in another form: as a number, a date, or nearly."""
-    if any(character.isdigit() for character in needle):
-        moment = read_moment(needle)
-        if moment is not None:
-            places = find_moment(moment, text, partial=search.partial) or ()
-            return tuple(text.span(*place) for place in places)
-        numeral = read_numeral(needle)
-        if numeral is not None:
-            place = find_numeral(numeral, text)
-            return () if place is None else (text.span(*place),)
+    meaning = _meaning_of(needle)
+    if isinstance(meaning, Moment):
+        places = find_moment(meaning, text, partial=search.partial) or ()
+        return tuple(text.span(*place) for place in places)
+    if meaning is not None:
+        place = find_numeral(meaning, text)
+        return () if place is None else (text.span(*place),)
     if search.mode == "fuzzy":
         place = best_window(needle, text, threshold=search.threshold, partial=search.partial)
         return () if place is None else (text.span(*place),)
     return ()
+
+
+@lru_cache(maxsize=1024)
+def _meaning_of(needle: str) -> Moment | Numeral | None:
+    if not any(map(str.isdigit, needle)):
+        return None
+    return read_moment(needle) or read_numeral(needle)
 
 
 def _locate_number(value: Any, search: _Search) -> _Found:
@@ -143,12 +150,10 @@ def _locate_number(value: Any, search: _Search) -> _Found:
         return _locate_text(str(value), search)
     numeral = numeral_of(value)
     if numeral is None:
-        finite = value == value and abs(value) != float("inf")
-        return (
-            _locate_text(str(value), search)
-            if finite
-            else Ungroundable(reason=f"{value} is no finite number")
-        )
+        finite = value.is_finite() if isinstance(value, Decimal) else abs(value) < float("inf")
+        if not finite:
+            return Ungroundable(reason=f"{value} is no finite number")
+        return _locate_text(str(value), search)
     text = normal_text(search.source)
     place = find_numeral(numeral, text)
     return () if place is None else (text.span(*place),)
@@ -194,7 +199,7 @@ def _cut_before(text: str, at: int) -> bool:
         return False
     before, first = text[at - 1], text[at]
     if is_word(before):
-        return is_word(first) or (first in _MINUS and text[at + 1 : at + 2].isdigit())
+        return joins(before, first) or (first in _MINUS and text[at + 1 : at + 2].isdigit())
     if not first.isdigit():
         return False
     if before in _INNER_MARKS:
@@ -211,7 +216,7 @@ def _cut_after(text: str, end: int) -> bool:
         return False
     last, after = text[end - 1], text[end]
     if is_word(after):
-        return is_word(last)
+        return joins(last, after)
     return after in _INNER_MARKS and last.isdigit() and text[end + 1 : end + 2].isdigit()
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple, TypeVar, cast
 
-__all__ = ["NormalText", "Span", "folded", "is_word", "normal_text"]
+__all__ = ["NormalText", "Span", "folded", "is_word", "joins", "normal_text"]
 
 _T = TypeVar("_T")
 
@@ -31,6 +31,12 @@ _MARKS = str.maketrans(
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-")
 )
 _KEPT_FORMS = ("<super>", "<sub>", "<fraction>", "<circle>")
+_FIRST_UNSPACED = "\u0e00"
+_UNSPACED = re.compile(
+    # Thai, Lao, Burmese, Khmer, Japanese and Chinese.
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff]"
+)
 _JOINER = "\u200d"
 
 _MOST_TEXTS = 128
@@ -60,7 +66,7 @@ class _Run(NamedTuple):
 class NormalText:
     """A text in normal form, which tells where its parts stand in the original."""
 
-    __slots__ = ("_derived", "_runs", "_starts", "original", "text")
+    __slots__ = ("_derived", "_runs", "_starts", "_unmoved", "original", "text")
 
     def __init__(self, original: str) -> None:
         self.original = original
@@ -76,6 +82,7 @@ class NormalText:
                 self._starts.append(length)
             length += len(run.text)
         self.text = "".join(parts)
+        self._unmoved = len(self._runs) < 2 and length == len(original)
 
     def _continues_last(self, run: _Run) -> bool:
         if not (run.even and self._runs and self._runs[-1].even):
@@ -88,6 +95,8 @@ class NormalText:
 
     def span(self, start: int, end: int) -> Span:
         """The part of the original that became `text[start:end]`."""
+        if self._unmoved:
+            return Span(start=start, end=end, text=self.original[start:end])
         first, offset = self._at(start)
         begin = first.start + offset if first.even else first.start
         last, offset = self._at(end - 1)
@@ -117,6 +126,18 @@ def folded(text: str) -> str:
 def is_word(character: str) -> bool:
     """Whether a character belongs to a word: a letter, digit, underscore or mark."""
     return character.isalnum() or character == "_" or (character > "\x7f" and _binds(character))
+
+
+def joins(before: str, after: str) -> bool:
+    """Whether two neighbours belong to one word.
+
+    In scripts that put no space between words every character may begin one.
+    """
+    if not (is_word(before) and is_word(after)):
+        return False
+    if before < _FIRST_UNSPACED and after < _FIRST_UNSPACED:
+        return True
+    return _binds(after) or before == _JOINER or not _UNSPACED.search(before + after)
 
 
 def _runs_of(text: str) -> Iterator[_Run]:

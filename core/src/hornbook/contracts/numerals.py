@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from numbers import Integral, Real
 from typing import Any
 
-from hornbook.contracts.normalized import NormalText, is_word
+from hornbook.contracts.normalized import NormalText, is_word, joins
 
 __all__ = ["Numeral", "find_numeral", "numeral_of", "read_numeral"]
 
@@ -27,6 +27,8 @@ _SCALES = {"k": 3, "thousand": 3, "m": 6, "mn": 6, "million": 6} | {
     "billion": 9,
     "trillion": 12,
 }
+_POWERS_OF_TEN = frozenset("\u5341\u767e\u5343\u4e07\u842c\u4ebf\u5104\u5146")
+"""Chinese characters that multiply the number they follow."""
 _UNITS = (
     "am|c|cm|d|f|fps|ft|g|gb|h|hr|hrs|hz|kb|kg|kw|kwh|l|lb|lbs|m|mb|mg|mi|min|mins|ml|mm|nd|oz|pm"
     "|pt|px|rd|s|sec|secs|st|tb|th|v|w|x|y|yr|yrs"
@@ -132,7 +134,7 @@ def _numerals(text: str) -> Iterator[Numeral]:
         currency = _currency(found["before"] or after["currency"])
         # Without a currency 5m is five metres, and 5b no number.
         scaled = after["short"] not in ("m", "b") or bool(currency)
-        if not scaled or is_word(text[after.end() : after.end() + 1] or " "):
+        if not scaled or _goes_on(text, after.end()):
             after = None
         if after is None and not _UNIT.match(text, found.end()):
             continue
@@ -213,7 +215,12 @@ def _begins(text: str, start: int) -> bool:
     if before == "-":
         left = re.search(r"[\w-]*$", text[max(0, start - 64) : start])
         return left is None or not any(map(str.isalpha, left.group()))
-    return not before or not is_word(before) or text[start] in _SYMBOLS
+    return not before or not joins(before, text[start]) or text[start] in _SYMBOLS
+
+
+def _goes_on(text: str, end: int) -> bool:
+    following = text[end : end + 1]
+    return following in _POWERS_OF_TEN or (bool(following) and joins(text[end - 1], following))
 
 
 def _follows_word(text: str, at: int) -> bool:

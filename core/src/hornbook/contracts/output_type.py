@@ -33,20 +33,18 @@ class OutputType:
     values must be instances. `strict=False` also lets values pass that pydantic could
     convert. `revalidate="never"` trusts instances of models and dataclasses.
 
-    On a hot path call `validator.validate_python(value, strict=mode)`, or
-    `isinstance_python`, yourself.
+    On a hot path call `validator.isinstance_python(value)` yourself.
 
     Raises:
         DefinitionError: pydantic cannot check the type; the message says what to do.
     """
 
-    __slots__ = ("mode", "name", "revalidate", "strict", "type", "validator")
+    __slots__ = ("name", "revalidate", "strict", "type", "validator")
 
     def __init__(self, tp: Any, *, strict: bool = True, revalidate: Revalidate = "always") -> None:
         self.type = tp
         self.name = type_name(tp)
         self.strict = strict
-        self.mode: bool | None = True if strict else None
         self.revalidate: Revalidate = revalidate
         schema = for_checking(_core_schema(tp, self.name), strict=strict, revalidate=revalidate)
         self.validator = _build(schema, self.name)
@@ -61,7 +59,7 @@ class OutputType:
         value, propagates.
         """
         try:
-            self.validator.validate_python(value, strict=self.mode)
+            self.validator.validate_python(value)
         except ValidationError as error:
             return problems_in(error, value)
         return ()

@@ -22,14 +22,24 @@ def waited_for(awaitable: Awaitable[object], seconds: float | None) -> object:
     """
     if _inside.get():
         # Somewhere up the stack the private loop waits for this very thread.
-        return asyncio.run(_within(awaitable, seconds))
-    return asyncio.run_coroutine_threadsafe(_within(awaitable, seconds), _running()).result()
+        given, error = asyncio.run(_within(awaitable, seconds))
+    else:
+        waiting = asyncio.run_coroutine_threadsafe(_within(awaitable, seconds), _running())
+        given, error = waiting.result()
+    if error is not None:
+        raise error
+    return given
 
 
-async def _within(awaitable: Awaitable[object], seconds: float | None) -> object:
+async def _within(
+    awaitable: Awaitable[object], seconds: float | None
+) -> tuple[object, BaseException | None]:
     _inside.set(True)
-    async with asyncio.timeout(seconds):
-        return await awaitable
+    try:
+        async with asyncio.timeout(seconds):
+            return await awaitable, None
+    except BaseException as error:  # noqa: BLE001 - a SystemExit would end the loop for all
+        return None, error
 
 
 def _running() -> asyncio.AbstractEventLoop:

@@ -1,5 +1,6 @@
 """Values as text for people: cut, redacted, and written as Python writes them."""
 
+from binascii import a2b_base64
 from collections.abc import Callable
 from typing import Any
 
@@ -88,6 +89,7 @@ _TAGGED: dict[str, Callable[[JSON], str]] = {
     "$frozenset": lambda items: f"frozenset({{{_listed(items)}}})",
     "$dict": _pairs,
     "$enum": _enum,
+    "$bytes": lambda body: repr(a2b_base64(str(body))),
     "$repr": str,
     "$int": str,
     "$float": str,

@@ -197,16 +197,20 @@ def _grounded(
         return Answer(status="Undetermined", reason="the value is empty")
     spans: list[list[int]] = []
     absent: list[str] = []
+    unclear = ""
     for item in items:
         found = locate(item, text, mode=mode, threshold=threshold, partial=partial)
         if isinstance(found, Ungroundable):
-            return Answer(status="Undetermined", reason=found.reason)
-        spans += [[span.start, span.end] for span in found]
-        if not found:
+            unclear = unclear or found.reason
+        elif found:
+            spans += [[span.start, span.end] for span in found]
+        else:
             absent.append(shown(item))
-    if not absent:
-        return Answer(status="Satisfied", evidence={"spans": spans})
-    return Answer(status="Violated", evidence={"absent": absent, "spans": spans})
+    if absent:
+        return Answer(status="Violated", evidence={"absent": absent, "spans": spans})
+    if unclear:
+        return Answer(status="Undetermined", reason=unclear)
+    return Answer(status="Satisfied", evidence={"spans": spans})
 
 
 def named(default: str, common: Common | AtPath) -> dict[str, Any]:

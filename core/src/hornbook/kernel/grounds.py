@@ -11,6 +11,7 @@ from typing import Any
 
 from hornbook.contracts.grounding import Ungroundable, locate
 from hornbook.kernel.context import Source
+from hornbook.kernel.registry import ToolSpec
 from hornbook.kernel.shape import Leaf, covers, is_fixed
 
 __all__ = ["Found", "Policy", "Ungrounded", "find", "looks_like_identifier"]
@@ -21,6 +22,7 @@ _DATE_OR_TIME = re.compile(
     r"|\d{1,2}(:\d{2}){1,2}(\.\d+)?([ap]m|Z|[+-]\d{2}:?\d{2})?|\d{1,2}[ap]m",
     re.IGNORECASE,
 )
+_ONE_WORD = re.compile(r"\S*[\d@]\S*")
 _CALCULATION = re.compile(r"[\d.,()+*/%^=<>-]+")
 _NUMBER_OR_CODE = re.compile(r"\d{2,}|\d+(-\d+)+")
 
@@ -33,9 +35,7 @@ _MIN_DIGITS = 7
 
 def looks_like_identifier(text: str) -> bool:
     """Whether a text is a name for one thing: an id, a code, an address; not prose, not a date."""
-    if not text or len(text) > _MAX_IDENTIFIER or any(c.isspace() for c in text):
-        return False
-    if "@" not in text and not any(c.isdigit() for c in text):
+    if len(text) > _MAX_IDENTIFIER or not _ONE_WORD.fullmatch(text):
         return False
     if _DATE_OR_TIME.fullmatch(text):
         return False
@@ -51,8 +51,8 @@ class Policy:
     free: tuple[str, ...] = ()
     """Declared paths: these never."""
 
-    def applies(self, root: Any, leaf: Leaf) -> bool:
-        """Whether a leaf must stand in a source; `root` is the tool's schema."""
+    def applies(self, tool: ToolSpec, leaf: Leaf) -> bool:
+        """Whether a leaf of a tool's arguments must stand in a source."""
         if leaf.value is None or isinstance(leaf.value, bool):
             return False
         if self.free and any(covers(declared, leaf.path) for declared in self.free):
@@ -62,7 +62,7 @@ class Policy:
         return (
             isinstance(leaf.value, str)
             and looks_like_identifier(leaf.value)
-            and not is_fixed(root, leaf)
+            and not is_fixed(tool.parameters, tool.shape, leaf)
         )
 
 

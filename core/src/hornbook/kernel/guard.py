@@ -26,6 +26,7 @@ Requirement = Contract[Any] | Sequence[Clause]
 Paths = Mapping[str, Sequence[str]]
 
 _NO_CONTEXT = "no context: grounding not checked"
+_NOTHING_SPENT = Spent()
 _UNFIT = "the arguments do not have the tool's form"
 
 
@@ -165,7 +166,7 @@ class ToolGuard:
             if spec.shape.open or name in spec.shape.properties
         }
         for leaf in leaves(known):
-            if policy.applies(spec.parameters, leaf):
+            if policy.applies(spec, leaf):
                 _ground_leaf(leaf, context, findings)
 
     def _without_context(self, findings: Findings) -> None:
@@ -193,7 +194,7 @@ class ToolGuard:
             verdicts=verdicts,
             violations=violations,
             attempts=0,
-            cost=Spent() if more is None else more.cost,
+            cost=_NOTHING_SPENT if more is None else more.cost,
         )
 
 

@@ -25,9 +25,11 @@ class Shape:
     """The schema of each argument, by name."""
     open: bool
     """Whether the schema says outright that further arguments are allowed."""
+    schemas: Mapping[str, Schemas]
+    """All that is said of each argument, by reference and combination too."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Leaf:
     """A value that is neither object nor list, and where it stands."""
 
@@ -50,7 +52,8 @@ def shape(root: Any) -> Shape:
             properties.update(cast("Mapping[str, Any]", found))
         extra = schema.get("additionalProperties", False)
         is_open = is_open or extra is not False or "patternProperties" in schema
-    return Shape(properties, is_open)
+    whole = tuple(_alternatives(root, root))
+    return Shape(properties, is_open, {name: _below(root, whole, name) for name in properties})
 
 
 def leaves(value: Any) -> Iterator[Leaf]:
@@ -77,10 +80,11 @@ def declares(root: Any, path: str) -> bool:
     return True
 
 
-def is_fixed(root: Any, leaf: Leaf) -> bool:
+def is_fixed(root: Any, arguments: Shape, leaf: Leaf) -> bool:
     """Whether the schema itself gives the value: an enum, a constant, the default, a date."""
-    schemas = tuple(_alternatives(root, root))
-    for step in leaf.steps:
+    first, *rest = leaf.steps
+    schemas = arguments.schemas.get(str(first), ())
+    for step in rest:
         schemas = _part(root, schemas, step)
     return any(_gives(schema, leaf.value) for schema in schemas)
 

@@ -46,8 +46,8 @@ _plugins = PluginSet(config=config.load, candidates=installed, publish=slot.repl
 def register(plugin: object, name: str | None = None) -> str:
     """Register a plugin: a module or an instance whose functions carry `@hookimpl`.
 
-    It counts for every step that starts, and its `hornbook_record` for every run that is
-    opened, from now on and in all threads.
+    Installed plugins are loaded before it. It counts for every step that starts, and its
+    `hornbook_record` for every run that is opened, from now on and in all threads.
 
     Args:
         plugin: what implements hooks, and registers clauses, models or sinks.

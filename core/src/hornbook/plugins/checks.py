@@ -1,6 +1,7 @@
 """What makes an object a plugin: checked before it changes anything."""
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -75,7 +76,7 @@ def check(plugin: object, name: str) -> tuple[Implementation, ...]:
 def passed(function: Callable[..., Any], hook: str) -> tuple[str, ...]:
     """Return which of the hook's arguments an implementation takes."""
     known = _arguments(hook)
-    return tuple(name for name in inspect.signature(function).parameters if name in known)
+    return tuple(name for name in _signature(function).parameters if name in known)
 
 
 def _implementations(
@@ -119,7 +120,7 @@ def _check_unknown(found: Implementation) -> None:
 
 def _check_arguments(found: Implementation) -> None:
     known = _arguments(found.hook)
-    for parameter in inspect.signature(found.function).parameters.values():
+    for parameter in _signature(found.function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         if parameter.kind is parameter.POSITIONAL_ONLY:
@@ -130,5 +131,14 @@ def _check_arguments(found: Implementation) -> None:
             )
 
 
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    if sys.version_info < (3, 14):
+        return inspect.signature(function)
+    # From 3.14 on, a signature evaluates annotations, which may be there for type checkers only.
+    from annotationlib import Format
+
+    return inspect.signature(function, annotation_format=Format.FORWARDREF)
+
+
 def _arguments(hook: str) -> tuple[str, ...]:
-    return tuple(inspect.signature(getattr(hooks, hook)).parameters)
+    return tuple(_signature(getattr(hooks, hook)).parameters)

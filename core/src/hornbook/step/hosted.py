@@ -7,7 +7,7 @@ step means.
 """
 
 from collections.abc import Awaitable, Callable
-from time import monotonic
+from time import perf_counter
 from typing import Any, TypeAlias
 
 from hornbook.contracts.clause import Raised
@@ -17,7 +17,7 @@ from hornbook.step.hookset import slot
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recovery import Living, Recovery
 from hornbook.step.tried import Tried, raised_status
-from hornbook.trace.frame import PARENT, RUN, Frame, current
+from hornbook.trace.frame import ENDED, OUTCOME, PARENT, RUN, VALUE, Frame, current
 
 __all__ = ["HostedStep", "Tell"]
 
@@ -90,7 +90,9 @@ class HostedStep:
         operation, run = self.operation, parent[RUN]
         assert run is not None
         meta = operation.meta(args, kwargs)
-        frame = (run, run.number(), operation, parent, args, kwargs, monotonic(), None, meta)
+        frame: Frame = [
+            run, None, operation, parent, args, kwargs, perf_counter(), None, meta, None, None, None
+        ]  # fmt: skip
         run.start(frame)
         if operation.kind == "model":
             try:
@@ -120,10 +122,9 @@ class HostedStep:
         if frame is None:
             return
         current.set(frame[PARENT])
-        outcome = Outcome(status=raised_status(error), attempts=1, error=error)
-        run = frame[RUN]
-        assert run is not None
-        run.end((frame, monotonic(), None, outcome))
+        frame[OUTCOME] = Outcome(status=raised_status(error), attempts=1, error=error)
+        frame[ENDED] = perf_counter()
+        frame[RUN].log.end(frame)
 
     def _end(
         self,
@@ -140,7 +141,8 @@ class HostedStep:
             current.set(frame[PARENT])
         if run is not None and operation.spent is not None:
             used = operation.spent(raw)
-            run.meter.settle(operation.name, tokens=used.tokens, cost=used.cost)
+            if used.tokens or used.cost:
+                run.meter.settle(operation.name, tokens=used.tokens, cost=used.cost)
         assert self._decide is not None
         answer = self._decide(raw)
         if answer is not True:
@@ -148,7 +150,10 @@ class HostedStep:
             return Recovery(operation, fn, args, kwargs).live(frame, tried)
         if frame is not None and run is not None:
             shown = operation.recorded or operation.view
-            run.end((frame, monotonic(), shown(raw), None))
+            frame[VALUE] = shown(raw)
+            frame[ENDED] = perf_counter()
+            if run.end is not None:
+                run.end(frame)
         return None
 
 

@@ -10,7 +10,7 @@ imported name to a slower instruction, which alone costs a fifth of a step here.
 """
 
 from collections.abc import Callable, Coroutine
-from time import monotonic
+from time import perf_counter
 from typing import Any
 
 from hornbook.contracts.clause import Raised
@@ -20,7 +20,7 @@ from hornbook.step.hookset import slot
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recovery import Living, Recovery
 from hornbook.step.tried import Tried, raised_status
-from hornbook.trace.frame import Ending, Frame, current
+from hornbook.trace.frame import ENDED, OUTCOME, RUN, VALUE, Frame, current
 from hornbook.trace.runs import NO_META
 
 __all__ = ["async_wrapper", "sync_wrapper"]
@@ -31,7 +31,7 @@ def sync_wrapper(fn: Callable[..., Any], operation: Operation) -> Callable[..., 
     decide = _decision(operation)
     if decide is None:
         return _slow(fn, operation)
-    clock, get_frame, set_frame = monotonic, current.get, current.set
+    clock, get_frame, set_frame = perf_counter, current.get, current.set
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         parent = get_frame()
@@ -42,15 +42,17 @@ def sync_wrapper(fn: Callable[..., Any], operation: Operation) -> Callable[..., 
             frame = None
             value = fn(*args, **kwargs)
         else:
-            number, start = run.number, run.start
-            frame = (run, number(), operation, parent, args, kwargs, clock(), None, NO_META)
+            start = run.start
+            frame = [
+                run, None, operation, parent, args, kwargs, clock(), None, NO_META, None, None, None
+            ]  # fmt: skip
             start(frame)
             set_frame(frame)
             try:
                 value = fn(*args, **kwargs)
             except BaseException as error:
                 set_frame(parent)
-                run.end(_raised(frame, error))
+                _end_raised(frame, error)
                 raise
             set_frame(parent)
         try:
@@ -59,8 +61,11 @@ def sync_wrapper(fn: Callable[..., Any], operation: Operation) -> Callable[..., 
             answer = Raised(error)
         if answer is True:
             if run is not None:
+                frame[VALUE] = value
+                frame[ENDED] = clock()
                 end = run.end
-                end((frame, clock(), value, None))
+                if end is not None:
+                    end(frame)
             return value
         return drive(_resumed(operation, fn, args, kwargs, frame, value, answer)).settled()
 
@@ -74,7 +79,7 @@ def async_wrapper(
     decide = _decision(operation)
     if decide is None:
         return _async_slow(fn, operation)
-    clock, get_frame, set_frame = monotonic, current.get, current.set
+    clock, get_frame, set_frame = perf_counter, current.get, current.set
 
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         parent = get_frame()
@@ -85,15 +90,17 @@ def async_wrapper(
             frame = None
             value = await fn(*args, **kwargs)
         else:
-            number, start = run.number, run.start
-            frame = (run, number(), operation, parent, args, kwargs, clock(), None, NO_META)
+            start = run.start
+            frame = [
+                run, None, operation, parent, args, kwargs, clock(), None, NO_META, None, None, None
+            ]  # fmt: skip
             start(frame)
             set_frame(frame)
             try:
                 value = await fn(*args, **kwargs)
             except BaseException as error:
                 set_frame(parent)
-                run.end(_raised(frame, error))
+                _end_raised(frame, error)
                 raise
             set_frame(parent)
         try:
@@ -102,8 +109,11 @@ def async_wrapper(
             answer = Raised(error)
         if answer is True:
             if run is not None:
+                frame[VALUE] = value
+                frame[ENDED] = clock()
                 end = run.end
-                end((frame, clock(), value, None))
+                if end is not None:
+                    end(frame)
             return value
         living = _resumed(operation, fn, args, kwargs, frame, value, answer)
         return (await adrive(living)).settled()
@@ -147,6 +157,7 @@ def _resumed(
     return Recovery(operation, fn, args, kwargs).live(frame, tried)
 
 
-def _raised(frame: Frame, error: BaseException) -> Ending:
-    outcome = Outcome(status=raised_status(error), attempts=1, error=error)
-    return (frame, monotonic(), None, outcome)
+def _end_raised(frame: Frame, error: BaseException) -> None:
+    frame[OUTCOME] = Outcome(status=raised_status(error), attempts=1, error=error)
+    frame[ENDED] = perf_counter()
+    frame[RUN].log.end(frame)

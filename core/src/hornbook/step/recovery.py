@@ -7,7 +7,7 @@ with the newest violation as feedback, then fallbacks, then halt). Forethought 3
 import itertools
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
-from time import monotonic
+from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
 from hornbook.budget import Meter, Spent
@@ -21,7 +21,7 @@ from hornbook.step.model import Decision, Step, fold
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.reports import exception_report, hook_report, truncated_report, with_violations
 from hornbook.step.tried import Tried, Truncated, raised_status
-from hornbook.trace.frame import RUN, Frame, current
+from hornbook.trace.frame import ENDED, FEEDBACK, META, OUTCOME, RUN, VALUE, Frame, current
 
 __all__ = ["Living", "Recovery"]
 
@@ -63,6 +63,9 @@ class Recovery:
             current.set(self._parent)
             self._close(Outcome(status=raised_status(error), attempts=self._attempts, error=error))
             raise
+        if outcome.report is not None and self._calls:
+            cost = Spent(calls=self._calls)
+            outcome = replace(outcome, report=replace(outcome.report, cost=cost))
         self._close(outcome)
         return outcome
 
@@ -70,9 +73,6 @@ class Recovery:
         """End a step whose guard does not let it run; it counts as blocked."""
         self._frame = frame or self._open()
         outcome = self._guarded(report)
-        if outcome.report is not None and self._calls:
-            cost = Spent(calls=self._calls)
-            outcome = replace(outcome, report=replace(outcome.report, cost=cost))
         self._close(outcome)
         return outcome
 
@@ -182,7 +182,8 @@ class Recovery:
     ) -> Generator[Effect, Any, Tried]:
         self._attempts += 1
         assert self._frame is not None
-        current.set((*self._frame[:7], told, self._frame[8]))
+        self._frame[FEEDBACK] = told
+        current.set(self._frame)
         try:
             raw = yield Call(function, args, kwargs)
         except Exception as error:  # noqa: BLE001 - what it means is decided below
@@ -322,7 +323,7 @@ class Recovery:
             step_id=self._local_id if log is None else log.step_id(frame),
             parent_id=None if log is None else log.parent_id(frame),
             attempt=max(1, self._attempts),
-            meta=frame[8],
+            meta=frame[META],
         )
 
     def _inputs(self) -> Mapping[str, Any]:
@@ -347,19 +348,22 @@ class Recovery:
 
     def _open(self) -> Frame:
         run, meta = self._run, self._operation.meta(self._args, self._kwargs)
-        number = next(_local_ids) if run is None else run.log.next_number()
+        number = next(_local_ids) if run is None else None
         self._local_id = f"local.{number}"
-        frame: Frame = (
+        frame: Frame = [
             run,
             number,
             self._operation,
             self._parent,
             self._args,
             self._kwargs,
-            monotonic(),
+            perf_counter(),
             None,
             meta,
-        )
+            None,
+            None,
+            None,
+        ]
         if run is not None:
             run.log.start(frame)
         return frame
@@ -368,11 +372,12 @@ class Recovery:
         if self._run is None or self._frame is None:
             return
         shown = self._operation.recorded or self._operation.view
-        value = shown(outcome.raw) if outcome.ok else None
         plain = outcome.status == "satisfied" and outcome.attempts == 1
         plain = plain and not (outcome.report and _says_more(outcome.report))
-        told = None if plain else outcome
-        self._run.log.end((self._frame, monotonic(), value, told))
+        self._frame[VALUE] = shown(outcome.raw) if outcome.ok else None
+        self._frame[OUTCOME] = None if plain else outcome
+        self._frame[ENDED] = perf_counter()
+        self._run.log.end(self._frame)
 
     def _mark(
         self,

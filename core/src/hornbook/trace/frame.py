@@ -1,9 +1,8 @@
 """Where a step stands: the frame that a running step leaves for those it calls.
 
-A frame is a plain tuple and not a class, because one is made for every step and making a
-tuple costs a fifth of making an object; the names below are its positions. It is also
-the step's row in the record: a step writes its frame when it starts and its ending when
-it ends, and events are made from the two when someone reads.
+It is also the step's one row in the record in memory. A frame is a list and not an object
+of a class, because one is made for every step, and making a list costs a fifth of making
+an object; the names below are its positions.
 """
 
 from contextvars import ContextVar
@@ -16,16 +15,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ARGS",
+    "ENDED",
     "FEEDBACK",
     "KWARGS",
     "META",
     "NUMBER",
     "OPERATION",
+    "OUTCOME",
     "PARENT",
     "RUN",
     "STARTED",
+    "VALUE",
     "Ended",
-    "Ending",
     "Frame",
     "Recorded",
     "current",
@@ -67,30 +68,31 @@ class Recorded(Protocol):
         ...
 
 
-if TYPE_CHECKING:
-    Frame: TypeAlias = tuple[
-        Run | None,
-        int,
-        Recorded | None,
-        Any,
-        tuple[Any, ...],
-        dict[str, Any],
-        float,
-        Any,
-        Mapping[str, Any],
-    ]
-    """(run, number, operation, parent, args, kwargs, started, feedback, meta).
+Frame: TypeAlias = list[Any]
+"""What stands at each of the positions below."""
 
-    `number` is unique in the run and process, `started` is a `time.monotonic` reading,
-    `feedback` is what a retried step is told, `meta` is what the host says of the step;
-    `parent` is the Frame of the step around it, or None.
-    """
-    Ending: TypeAlias = tuple[Frame, float, Any, Ended | None]
-    """(frame, ended, value, outcome); the outcome is None for a plain success at once."""
-else:
-    Frame = Ending = tuple
-
-RUN, NUMBER, OPERATION, PARENT, ARGS, KWARGS, STARTED, FEEDBACK, META = range(9)
+RUN = 0
+"""The `Run`, or None outside of one."""
+NUMBER = 1
+"""Unique in the run and process; None until someone asks for it."""
+OPERATION = 2
+"""What is `Recorded` of the operation; None in the frame of a run itself."""
+PARENT = 3
+"""The frame around it, or None."""
+ARGS = 4
+KWARGS = 5
+STARTED = 6
+"""A `time.perf_counter` reading."""
+FEEDBACK = 7
+"""What a retried step is told."""
+META = 8
+"""What the host says of the step."""
+ENDED = 9
+"""A `time.perf_counter` reading; None while the step is under way."""
+VALUE = 10
+"""What it gave."""
+OUTCOME = 11
+"""None for a plain success at once, else `Ended`."""
 
 current: ContextVar[Frame | None] = ContextVar("hornbook_frame", default=None)
 """The frame of the step that is running here, in this thread and task."""

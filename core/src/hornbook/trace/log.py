@@ -1,23 +1,41 @@
 """Where a run's events go: into memory as rows, or into a file as they happen.
 
-In memory a step is two small tuples, its frame and its ending, and events are made from
-them when someone reads; they hold references, so what a step changes later shows changed.
-In a file each event is encoded and written before the step goes on.
+In memory a step is one row, its frame, and events are made from the rows when someone
+reads; they hold references, so what a step changes later shows changed. In a file each
+event is encoded and written before the step goes on.
 """
 
 import itertools
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 from weakref import WeakSet
 
+from hornbook.log import logger
 from hornbook.trace.events import Event, Kind
-from hornbook.trace.frame import Ending, Frame
+from hornbook.trace.frame import (
+    ARGS,
+    ENDED,
+    KWARGS,
+    META,
+    NUMBER,
+    OPERATION,
+    OUTCOME,
+    PARENT,
+    RUN,
+    STARTED,
+    VALUE,
+    Ended,
+    Frame,
+    Recorded,
+)
 
 if TYPE_CHECKING:
+    from hornbook.trace.runs import Run
     from hornbook.trace.writer import TraceFile
 
 __all__ = ["Fields", "FileLog", "Log", "MemoryLog", "Observer"]
@@ -45,9 +63,8 @@ class Log:
         self.run = run
         self.next_number = itertools.count(1).__next__
         self._observers = tuple(observers)
-        self._epoch = time.time() - time.monotonic()
-        self.start: Callable[[Frame], object] = self._start
-        self.end: Callable[[Ending], object] = self._end
+        self._epoch = time.time() - time.perf_counter()
+        self._numbering = threading.Lock()
 
     @property
     def path(self) -> Path | None:
@@ -58,6 +75,18 @@ class Log:
     def events(self) -> tuple[Event, ...]:
         """All events so far."""
         raise NotImplementedError  # pragma: no cover - both kinds define it
+
+    def start(self, frame: Frame) -> object:
+        """Record that a step starts."""
+        self.write(self.start_fields(frame))
+
+    def end(self, frame: Frame) -> object:
+        """Record that a step has ended."""
+        self.write(self.end_fields(frame))
+
+    def hot(self) -> tuple[Callable[[Frame], object], Callable[[Frame], object] | None]:
+        """What a step on the fast path calls on its start and end; None where nothing is."""
+        return self.start, self.end
 
     def mark(
         self,
@@ -74,7 +103,7 @@ class Log:
                 "kind": kind,
                 "id": self.step_id(frame),
                 "parent": self.parent_id(frame),
-                "time": time.time(),
+                "time": self._epoch + time.perf_counter(),
                 "name": name,
                 "contract": None,
                 "status": status,
@@ -96,55 +125,56 @@ class Log:
 
     def step_id(self, frame: Frame) -> str:
         """The id of the step a frame belongs to: the nearest that is a step at all."""
-        at: Frame | None = frame
-        while at is not None and at[2] is None:
-            at = at[3]
-        return self.run if at is None else f"{self.writer_of(at[1])}.{at[1]}"
+        step = _nearest_step(frame)
+        if step is None:
+            return self.run
+        number = self._number(step)
+        return f"{self.writer_of(number)}.{number}"
 
     def parent_id(self, frame: Frame) -> str | None:
         """The id of the step around it, or None at the top of the run."""
-        own: Frame | None = frame
-        while own is not None and own[2] is None:
-            own = own[3]
-        if own is None or own[3] is None:
-            return None
-        found = self.step_id(own[3])
-        return self.joined_at(own) if found == self.run else found
-
-    def joined_at(self, frame: Frame) -> str | None:
-        """The step of another process that this process's part of the run hangs under."""
-        run = frame[0]
-        return None if run is None else run.joined_at
+        step = _nearest_step(frame)
+        around = None if step is None else _nearest_step(step[PARENT])
+        if around is not None:
+            return self.step_id(around)
+        # In another process the top hangs under the step that it was joined at.
+        run: Run | None = frame[RUN]
+        return None if run is None or step is None else run.joined_at
 
     def start_fields(self, frame: Frame) -> Fields:
         """The `step.start` of a frame."""
-        _, _, operation, _, args, kwargs, started, _, meta = frame
-        assert operation is not None
+        operation: Recorded = frame[OPERATION]
         data: dict[str, Any] = {
             "step": operation.kind,
             "host": operation.host,
-            "inputs": operation.bind(args, kwargs),
+            "inputs": operation.bind(frame[ARGS], frame[KWARGS]),
         }
         if operation.agent is not None:
             data["agent"] = operation.agent
-        if meta:
-            data["meta"] = meta
-        return self._fields("step.start", frame, started, None, data)
+        if frame[META]:
+            data["meta"] = frame[META]
+        return self._fields("step.start", frame, frame[STARTED], None, data)
 
-    def end_fields(self, ending: Ending) -> Fields:
-        """The `step.end` of an ending."""
-        frame, ended, value, outcome = ending
-        data: dict[str, Any] = {"microseconds": round((ended - frame[6]) * 1e6), "output": value}
+    def end_fields(self, frame: Frame) -> Fields:
+        """The `step.end` of a frame that has ended."""
+        outcome: Ended | None = frame[OUTCOME]
+        microseconds = round((frame[ENDED] - frame[STARTED]) * 1e6)
+        data: dict[str, Any] = {"microseconds": microseconds, "output": frame[VALUE]}
         if outcome is not None:
             data |= outcome.as_record()
         status = "satisfied" if outcome is None else outcome.status
-        return self._fields("step.end", frame, ended, status, data)
+        return self._fields("step.end", frame, frame[ENDED], status, data)
+
+    def _number(self, frame: Frame) -> int:
+        with self._numbering:
+            if frame[NUMBER] is None:
+                frame[NUMBER] = self.next_number()
+            return frame[NUMBER]
 
     def _fields(
         self, kind: Kind, frame: Frame, clock: float, status: str | None, data: Mapping[str, Any]
     ) -> Fields:
-        operation = frame[2]
-        assert operation is not None
+        operation: Recorded = frame[OPERATION]
         return {
             "kind": kind,
             "id": self.step_id(frame),
@@ -156,55 +186,63 @@ class Log:
             "data": data,
         }
 
-    def _start(self, frame: Frame) -> None:
-        self.write(self.start_fields(frame))
-
-    def _end(self, ending: Ending) -> None:
-        self.write(self.end_fields(ending))
-
     def observe(self, event: Event) -> None:
         """Show an event to the observers, none of which can harm the step."""
         for observer in self._observers:
             try:
                 observer(event)
             except Exception:
-                _logger().exception("an observer of the trace raised; the step goes on")
+                logger("trace").exception("an observer of the trace raised; the step goes on")
 
 
 class MemoryLog(Log):
-    """Rows in a list; the place in the list is the event's `seq`."""
+    """Rows in a list, in the order in which they began."""
 
     def __init__(self, run: str, observers: Sequence[Observer] = ()) -> None:
         super().__init__(run, observers)
-        self._rows: list[Frame | Ending | Fields] = []
+        self._rows: list[Frame | tuple[float, Fields]] = []
         self._lock = threading.Lock()
-        if not observers:
-            # The hot path: one bound append, and no event is made until someone reads.
-            self.start = self.end = self._rows.append
 
     @property
     def events(self) -> tuple[Event, ...]:
-        return tuple(self._event(seq, row) for seq, row in enumerate(list(self._rows)))
+        return tuple(_event(self.run, seq, one) for seq, one in enumerate(self._in_order()))
+
+    def hot(self) -> tuple[Callable[[Frame], object], Callable[[Frame], object] | None]:
+        # One append a step: its frame is the row, and tells by itself when it has ended.
+        return (self.start, self.end) if self._observers else (self._rows.append, None)
+
+    def start(self, frame: Frame) -> object:
+        return super().start(frame) if self._observers else self._rows.append(frame)
+
+    def end(self, frame: Frame) -> object:
+        return super().end(frame) if self._observers else None
 
     def write(self, fields: Fields) -> None:
+        row = (time.perf_counter(), fields)
         if not self._observers:
-            self._rows.append(fields)
+            self._rows.append(row)
             return
         with self._lock:
-            self._rows.append(fields)
+            self._rows.append(row)
             seq = len(self._rows) - 1
-        self.observe(self._event(seq, fields))
+        self.observe(_event(self.run, seq, fields))
 
-    def _event(self, seq: int, row: Frame | Ending | Fields) -> Event:
-        from hornbook.trace.redact import recordable
-
-        if isinstance(row, dict):
-            fields = row
-        elif len(row) == 4:
-            fields = self.end_fields(row)
-        else:
-            fields = self.start_fields(row)
-        return Event(seq=seq, run=self.run, **{**fields, "data": recordable(fields["data"])})
+    def _in_order(self) -> Iterator[Fields]:
+        """What happened, as it happened: each end where its time falls among the rows."""
+        ends: list[tuple[float, int, Frame]] = []
+        for at, row in enumerate(list(self._rows)):
+            clock: float = row[0] if isinstance(row, tuple) else row[STARTED]
+            while ends and ends[0][0] < clock:
+                yield self.end_fields(heappop(ends)[2])
+            if isinstance(row, tuple):
+                yield row[1]
+                continue
+            yield self.start_fields(row)
+            ended: float | None = row[ENDED]
+            if ended is not None:
+                heappush(ends, (ended, -at, row))
+        while ends:
+            yield self.end_fields(heappop(ends)[2])
 
 
 class FileLog(Log):
@@ -233,13 +271,12 @@ class FileLog(Log):
     def write(self, fields: Fields) -> None:
         seq = self._file.append(fields)
         if self._observers:
-            from hornbook.trace.redact import recordable
-
-            data = recordable(fields["data"])
-            self.observe(Event(seq=seq, run=self.run, **{**fields, "data": data}))
+            self.observe(_event(self.run, seq, fields))
 
     def close(self, fields: Fields) -> None:
-        self._file.end(fields)
+        seq = self._file.end(fields)
+        if self._observers:
+            self.observe(_event(self.run, seq, fields))
 
     def writer_of(self, number: int) -> str:
         for last, writer in self._earlier:
@@ -270,7 +307,24 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
     )
 
 
-def _logger() -> Any:
-    from logging import getLogger
+def _nearest_step(frame: Frame | None) -> Frame | None:
+    while frame is not None and frame[OPERATION] is None:
+        frame = frame[PARENT]
+    return frame
 
-    return getLogger("hornbook")
+
+def _event(run: str, seq: int, fields: Fields) -> Event:
+    from hornbook.trace.redact import recordable
+
+    return Event(
+        kind=fields["kind"],
+        seq=seq,
+        run=run,
+        id=fields["id"],
+        parent=fields["parent"],
+        time=fields["time"],
+        name=fields["name"],
+        contract=fields["contract"],
+        status=fields["status"],
+        data=recordable(fields["data"]),
+    )

@@ -15,7 +15,7 @@ from hornbook.budget import Budget, Meter
 from hornbook.errors import RunError, told
 from hornbook.ids import new_run_id
 from hornbook.trace.events import Event
-from hornbook.trace.frame import Ending, Frame, current, current_run
+from hornbook.trace.frame import OPERATION, RUN, Frame, current, current_run
 from hornbook.trace.log import FileLog, Log, MemoryLog, Observer
 
 __all__ = ["NO_META", "Run", "Trace", "record", "run"]
@@ -66,9 +66,8 @@ class Run:
         self.meter = Meter(budget)
         """What was spent, against the budget."""
         # What a step calls on its way, bound once: see hornbook.step.hot.
-        self.number: Callable[[], int]
         self.start: Callable[[Frame], object]
-        self.end: Callable[[Ending], object]
+        self.end: Callable[[Frame], object] | None
         self.joined_at: str | None = None
         """The step of another process that this part of the run hangs under."""
 
@@ -161,10 +160,10 @@ class Run:
             self._join(self._outer)
         else:
             self._open()
-        self.number = self.log.next_number
-        self.start = self._timed_start if self.meter.limits_time else self.log.start
-        self.end = self.log.end
-        frame: Frame = (self, 0, None, current.get(), (), {}, 0, None, NO_META)
+        self.start, self.end = self.log.hot()
+        if self.meter.limits_time:
+            self.start = self._timed_start
+        frame: Frame = [self, 0, None, current.get(), (), {}, 0.0, None, NO_META, None, None, None]
         self._frame = frame
         self._token = current.set(frame)
         return self
@@ -192,14 +191,15 @@ class Run:
         self.__exit__(kind, error, traceback)
 
     def _timed_start(self, frame: Frame) -> None:
-        assert frame[2] is not None
-        self.meter.check_time(frame[2].name)
+        self.meter.check_time(frame[OPERATION].name)
         self.log.start(frame)
 
     def _here(self) -> Frame:
         frame = current.get()
-        if frame is not None and frame[0] is not None and frame[0]._log is self._log:
-            return frame
+        if frame is not None:
+            run: Run | None = frame[RUN]
+            if run is not None and run._log is self._log:
+                return frame
         if self._frame is None:
             raise RunError("this run is not open: use it as `with hornbook.run(...) as run:`")
         return self._frame

@@ -194,8 +194,11 @@ class TraceFile:
         self._say(problem)
         return -1
 
-    def end(self, fields: Mapping[str, Any]) -> None:
+    def end(self, fields: Mapping[str, Any]) -> int:
         """Write `run.end`, with what was counted, and sync; the root also anchors all heads.
+
+        Returns:
+            The event's `seq`.
 
         Raises:
             TraceError: something could not be written, and the file is strict.
@@ -205,7 +208,8 @@ class TraceFile:
                 self._forked()
             if self._fd is None and self._role == "child":
                 self._ended = True
-                return
+                return 0
+            seq = self._at[0]
             counts: dict[str, Any] = {"events": self._at[0], "steps": self._steps}
             if self.dropped:
                 counts |= {"dropped": self.dropped, "incomplete": True}
@@ -214,6 +218,7 @@ class TraceFile:
             self._close()
         if problem is not None:
             self._say(problem)
+        return seq
 
     def close(self) -> None:
         """Close the file without ending the run."""

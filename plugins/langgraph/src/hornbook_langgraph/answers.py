@@ -14,7 +14,18 @@ from langgraph.types import Command
 
 from hornbook_langgraph.update import update_of
 
-__all__ = ["Answer", "answer_of", "as_message", "is_error", "recorded_answer", "revealing"]
+__all__ = [
+    "Answer",
+    "Seen",
+    "answer_of",
+    "as_message",
+    "is_error",
+    "recorded_answer",
+    "revealing",
+    "unwatched",
+    "value_of",
+    "watching",
+]
 
 _NOTHING: Any = object()
 
@@ -52,9 +63,9 @@ def revealing(tool: BaseTool | None) -> BaseTool | None:
 def answer_of(host: Any, seen: Seen) -> Answer:
     """An answer with its value: what the function returned, or else what the text says."""
     if seen.value is _NOTHING:
-        return Answer(host, _from_host(host))
+        return Answer(host, value_of(host))
     value = seen.value
-    return Answer(host, _from_host(value) if isinstance(value, ToolMessage | Command) else value)
+    return Answer(host, value_of(value) if isinstance(value, ToolMessage | Command) else value)
 
 
 def is_error(host: Any) -> bool:
@@ -120,7 +131,8 @@ def _tell(value: Any) -> Any:
     return value
 
 
-def _from_host(host: Any) -> Any:
+def value_of(host: Any) -> Any:
+    """The value in the host's form of an answer; any other value is one itself."""
     match host:
         case ToolMessage():
             if host.artifact is not None:

@@ -54,9 +54,7 @@ def attach(
         )
 
 
-def detach(
-    builder: "StateGraph[Any, Any, Any, Any]", names: Iterable[str] | None = None
-) -> None:
+def detach(builder: "StateGraph[Any, Any, Any, Any]", names: Iterable[str] | None = None) -> None:
     """Take contracts off nodes again, off all of them by default.
 
     Raises:

@@ -11,9 +11,9 @@ from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.errors import GraphBubbleUp
-from langgraph.pregel import Pregel
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt import tool_node as _tool_node
+from langgraph.pregel import Pregel
 from langgraph.runtime import ExecutionInfo, Runtime
 
 from hornbook.errors import HornbookError
@@ -125,9 +125,7 @@ def is_subgraph(runnable: object) -> bool:
     return isinstance(runnable, Pregel)
 
 
-def with_tool_wrap(
-    node: ToolNode, wrap: Callable[..., Any], awrap: Callable[..., Any]
-) -> ToolNode:
+def with_tool_wrap(node: ToolNode, wrap: Callable[..., Any], awrap: Callable[..., Any]) -> ToolNode:
     """A copy of a tool node in which the wraps stand around each tool, inside its own."""
     given: Any = node
     outer, aouter = given._wrap_tool_call, given._awrap_tool_call

@@ -7,12 +7,14 @@ before is remembered, so that a value from an early turn still has its source.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from hornbook.kernel.context import GuardContext, ToolResult
+from hornbook.kernel.context import GuardContext, Source
 
 __all__ = ["Conversations"]
 
@@ -22,95 +24,155 @@ _REMEMBERED = 512
 
 _NO_SOURCE = ("messages", "jump_to", "remaining_steps")
 _SUMMARY = "summarization"
+_DEEPEST = 8
 
-Part = str | ToolResult
+
+Part = str | Source
+"""A turn's text, or a result."""
+
+_NO_CALL: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationContext(GuardContext):
+    """The sources of a conversation, read only when an argument needs one."""
+
+    read: Callable[[], tuple[Source, ...]]
+
+    def sources(self) -> tuple[Source, ...]:
+        """Return the sources in the order in which they are looked at."""
+        return self.read()
 
 
 class Conversations:
-    """What was seen of each conversation, and the sources it makes; shared by threads."""
+    """What was seen of each conversation; shared by threads, and bounded."""
 
     def __init__(self) -> None:
-        self._seen: OrderedDict[Hashable, OrderedDict[str, Part]] = OrderedDict()
+        self._known: OrderedDict[Hashable, _Conversation] = OrderedDict()
         self._lock = threading.Lock()
-        self._last: tuple[object, GuardContext] | None = None
 
     def see(self, key: Hashable | None, state: Any) -> None:
         """Remember what stands in the history now."""
         if key is not None:
-            self._remember(key, _parts(_messages(state)))
+            with self._lock:
+                self._of(key).see(_messages(state))
+
+    def returned(self, key: Hashable | None, call: Mapping[str, Any], answer: ToolMessage) -> None:
+        """Remember a result at once: a summary may replace it before it is seen."""
+        if key is not None:
+            with self._lock:
+                self._of(key).returned(call, answer)
 
     def context(self, key: Hashable | None, state: Any) -> GuardContext:
         """The sources of a conversation: its history, what was seen before, and its state."""
         messages = _messages(state)
-        last = self._last
-        # Parallel calls of one message look at one history.
-        if last is not None and last[0] is messages:
-            return last[1]
-        parts = _parts(messages)
-        earlier = {} if key is None else self._remember(key, parts)
-        context = _context(earlier, parts, state)
-        self._last = (messages, context)
-        return context
-
-    def _remember(self, key: Hashable, parts: Mapping[str, Part]) -> Mapping[str, Part]:
-        """Add what is new; give what was seen and has left the history since."""
         with self._lock:
-            seen = self._seen.setdefault(key, OrderedDict())
-            self._seen.move_to_end(key)
-            if len(self._seen) > _CONVERSATIONS:
-                self._seen.popitem(last=False)
-            first = next(iter(seen), None)
-            # Time travel takes the end of a history away, which then never happened;
-            # summarising takes the beginning.
-            shortened = first is not None and first not in parts
-            gone = {k: v for k, v in seen.items() if k not in parts} if shortened else {}
-            for part in parts:
-                if part not in seen:
-                    seen[part] = parts[part]
-            while len(seen) > _REMEMBERED:
-                seen.popitem(last=False)
-        return gone
+            conversation = _Conversation() if key is None else self._of(key)
+            conversation.see(messages)
+
+        def read() -> tuple[Source, ...]:
+            with self._lock:
+                found = tuple(conversation.sources(messages))
+            return (*found, *GuardContext(state=_plain(state)).sources())
+
+        return ConversationContext(read=read)
+
+    def _of(self, key: Hashable) -> "_Conversation":
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _Conversation()
+            if len(self._known) > _CONVERSATIONS:
+                self._known.popitem(last=False)
+        else:
+            self._known.move_to_end(key)
+        return known
+
+
+class _Conversation:
+    """The turns and results of one conversation, by the ids that checkpoints keep."""
+
+    __slots__ = ("_calls", "_count", "_last", "_present", "_seen")
+
+    def __init__(self) -> None:
+        self._seen: dict[str, Part] = {}
+        self._calls: dict[str, Mapping[str, Any]] = {}
+        self._present: dict[str, None] = {}
+        """The ids in the history as it is now."""
+        self._count = 0
+        self._last: BaseMessage | None = None
+
+    def see(self, messages: Sequence[BaseMessage]) -> None:
+        """Take in what is new in a history, which mostly is longer by a few messages."""
+        begin = self._count
+        if not begin or len(messages) < begin or messages[begin - 1] is not self._last:
+            begin = 0
+            self._present.clear()
+        for message in islice(messages, begin, None):
+            self._take(message)
+        self._count = len(messages)
+        self._last = messages[-1] if messages else None
+        while len(self._seen) > _REMEMBERED:
+            self._seen.pop(next(iter(self._seen)))
+
+    def returned(self, call: Mapping[str, Any], answer: ToolMessage) -> None:
+        """Take in a result that is not yet in the history."""
+        self._add(*_result(answer, call), present=False)
+
+    def sources(self, messages: Sequence[BaseMessage]) -> Iterator[Source]:
+        """What was said before what was returned, and in the order in which it came."""
+        ids = [*self._gone(), *self._present]
+        if len(ids) == len(self._present):
+            # A summary is the model's own words; it counts only where nothing is known of
+            # what it stands for.
+            for message in filter(_is_summary, messages):
+                yield Source("summary", _text(message))
+        parts = [self._seen[found] for found in ids if found in self._seen]
+        turns = (part for part in parts if isinstance(part, str))
+        for number, turn in enumerate(turns, 1):
+            yield Source(f"turn {number}", turn)
+        yield from (part for part in parts if isinstance(part, Source))
+
+    def _gone(self) -> list[str]:
+        """What has left the history since.
+
+        Time travel takes the end of a history away, which then never happened; summarising
+        takes the beginning.
+        """
+        first = next(iter(self._seen), None)
+        if first is None or first in self._present:
+            return []
+        return [found for found in self._seen if found not in self._present]
+
+    def _take(self, message: BaseMessage) -> None:
+        if isinstance(message, HumanMessage):
+            if not _is_summary(message):
+                self._add(message.id or f"turn {len(self._present)}", _text(message))
+        elif isinstance(message, AIMessage):
+            for call in message.tool_calls:
+                self._calls[call["id"] or ""] = cast("Any", call)
+        elif isinstance(message, ToolMessage):
+            call = self._calls.pop(message.tool_call_id, _NO_CALL)
+            if message.status != "error":  # an error repeats what was invented
+                self._add(*_result(message, call))
+
+    def _add(self, found: str, part: Part, *, present: bool = True) -> None:
+        self._seen.setdefault(found, part)
+        if present:
+            self._present[found] = None
+
+
+def _result(message: ToolMessage, call: Mapping[str, Any]) -> tuple[str, Source]:
+    name = message.name or call.get("name") or "a tool"
+    found = f"result {message.tool_call_id}"
+    return found, Source(f"result of {name}", _text(message), call.get("args"))
 
 
 def _messages(state: Any) -> Sequence[BaseMessage]:
+    if isinstance(state, dict):
+        return cast("dict[str, Any]", state).get("messages") or ()
     if isinstance(state, list):
         return cast("list[BaseMessage]", state)
-    if isinstance(state, Mapping):
-        return cast("Mapping[str, Any]", state).get("messages") or ()
     return getattr(state, "messages", None) or ()
-
-
-def _parts(messages: Sequence[BaseMessage]) -> dict[str, Part]:
-    """The turns and results of a history, by the ids that they keep in every checkpoint."""
-    parts: dict[str, Part] = {}
-    calls: dict[str, Mapping[str, Any]] = {}
-    for number, message in enumerate(messages):
-        match message:
-            case HumanMessage():
-                if not _is_summary(message):
-                    parts[message.id or f"turn {number}"] = _text(message)
-            case AIMessage():
-                calls |= {call["id"] or "": cast("Any", call) for call in message.tool_calls}
-            case ToolMessage() if message.status != "error":
-                call = calls.get(message.tool_call_id, {})
-                name = message.name or call.get("name") or "a tool"
-                parts[f"result {message.tool_call_id}"] = ToolResult(
-                    name=name, value=_text(message), arguments=call.get("args")
-                )
-            case _:
-                pass
-    return parts
-
-
-def _context(earlier: Mapping[str, Part], parts: Mapping[str, Part], state: Any) -> GuardContext:
-    every = [*earlier.values(), *parts.values()]
-    # A summary is the model's own words; it counts only where what it stands for is not known.
-    summaries = [] if earlier else [_text(m) for m in _messages(state) if _is_summary(m)]
-    return GuardContext(
-        turns=summaries + [part for part in every if isinstance(part, str)],
-        results=[part for part in every if isinstance(part, ToolResult)],
-        state=_plain(state),
-    )
 
 
 def _is_summary(message: BaseMessage) -> bool:
@@ -130,18 +192,18 @@ def _plain(state: Any) -> dict[str, Any]:
     return {
         name: value
         for name, value in cast("Mapping[str, Any]", state).items()
-        if name not in _NO_SOURCE and _is_json(value)
+        if name not in _NO_SOURCE and value is not None and _is_json(value, _DEEPEST)
     }
 
 
-def _is_json(value: Any, depth: int = 8) -> bool:
+def _is_json(value: Any, depth: int) -> bool:
     if value is None or isinstance(value, bool | int | float | str):
-        return value is not None
+        return True
     if depth == 0:
         return False
     if isinstance(value, dict):
         entries = cast("dict[Any, Any]", value).items()
-        return all(isinstance(k, str) and (v is None or _is_json(v, depth - 1)) for k, v in entries)
+        return all(isinstance(name, str) and _is_json(held, depth - 1) for name, held in entries)
     if isinstance(value, list):
-        return all(v is None or _is_json(v, depth - 1) for v in cast("list[Any]", value))
+        return all(_is_json(held, depth - 1) for held in cast("list[Any]", value))
     return False

@@ -13,9 +13,7 @@ from hornbook_langgraph.compat import Config, replayed_checkpoint
 __all__ = ["step_identity"]
 
 
-def step_identity(
-    config: Config, execution: ExecutionInfo | None, **more: Any
-) -> dict[str, Any]:
+def step_identity(config: Config, execution: ExecutionInfo | None, **more: Any) -> dict[str, Any]:
     """The host's ids for the step that is running; what the host does not tell is left out."""
     meta: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
     if execution is not None:

@@ -4,7 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
@@ -25,7 +25,13 @@ from hornbook_langgraph.compat import (
 )
 from hornbook_langgraph.fitted import fitted
 from hornbook_langgraph.identity import step_identity
-from hornbook_langgraph.inputs import INJECTED, NodeInputs, NodeParameters, changed_state, positional
+from hornbook_langgraph.inputs import (
+    INJECTED,
+    NodeInputs,
+    NodeParameters,
+    changed_state,
+    positional,
+)
 from hornbook_langgraph.update import update_of
 
 __all__ = ["contract", "node_runnable"]

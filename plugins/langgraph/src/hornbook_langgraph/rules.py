@@ -3,20 +3,18 @@
 import os
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from hornbook import canon
 from hornbook.errors import DefinitionError
+from hornbook.rules import LearnedRule, RuleLibrary, RuleRequest, render
 from hornbook.step.effects import AskHooks, Call, Effect
 from hornbook.step.hookset import slot
 from hornbook.trace.frame import RUN, current, current_run
 
-if TYPE_CHECKING:
-    from hornbook.rules import LearnedRule, RuleRequest
-
 __all__ = ["Rules", "record_rules"]
 
-Found = tuple[tuple["LearnedRule", ...], str]
+Found = tuple[tuple[LearnedRule, ...], str]
 """Rules, and the text to inject; an empty text for none."""
 
 
@@ -44,10 +42,10 @@ class Rules:
         run = current_run()
         return None if run is None else run.namespace
 
-    def find(self, query: str, tools: Sequence[str], agent: str | None) -> Generator[Effect, Any, Found]:
+    def find(
+        self, query: str, tools: Sequence[str], agent: str | None
+    ) -> Generator[Effect, Any, Found]:
         """Find the rules for one model call, and write them."""
-        from hornbook.rules import RuleRequest
-
         request = RuleRequest(
             namespace=self.namespace, query=query, tools=tuple(tools), agent=agent, step="model"
         )
@@ -62,7 +60,7 @@ class Rules:
         return (rules, _written(request, rules)) if rules else ((), "")
 
 
-def record_rules(rules: Sequence["LearnedRule"], text: str) -> None:
+def record_rules(rules: Sequence[LearnedRule], text: str) -> None:
     """Record each rule that is injected, with a digest of the text that the model is shown."""
     frame = current.get()
     run = None if frame is None else frame[RUN]
@@ -74,15 +72,13 @@ def record_rules(rules: Sequence["LearnedRule"], text: str) -> None:
         run.log.mark("rule", frame, rule.id, data=data)
 
 
-def _written(request: "RuleRequest", rules: Sequence["LearnedRule"]) -> str:
+def _written(request: RuleRequest, rules: Sequence[LearnedRule]) -> str:
     """The text of the first plugin that writes one; the core's own comes last."""
     for impl in slot.get().render_rules:
         given = {"request": request, "rules": rules}
         answers = AskHooks("hornbook_render_rules", (impl,), given).run()
         if answers:
             return str(answers[0])
-    from hornbook.rules import render
-
     return render(rules)
 
 
@@ -90,8 +86,6 @@ def _loaded(source: object) -> object:
     if source is None:
         return None
     if isinstance(source, str | os.PathLike):
-        from hornbook.rules import RuleLibrary
-
         return RuleLibrary.load(Path(cast("str | os.PathLike[str]", source)))
     if _retriever(source) is None:
         raise DefinitionError(

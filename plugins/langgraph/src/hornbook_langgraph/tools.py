@@ -1,10 +1,11 @@
 """The tool wrap: guard, contract, recovery and record around each call of an agent's tools."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, cast
 
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
@@ -17,7 +18,6 @@ from hornbook.kernel.guard import ToolGuard
 from hornbook.step.hosted import HostedStep
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recover import Recover
-from hornbook.trace.frame import RUN, current
 from hornbook_langgraph.answers import (
     Answer,
     Seen,
@@ -27,19 +27,272 @@ from hornbook_langgraph.answers import (
     recorded_answer,
     revealing,
     unwatched,
+    value_of,
     watching,
 )
 from hornbook_langgraph.attaching import Contracts, with_recovery
-from hornbook_langgraph.compat import conversation, resumed, with_tool_wrap
+from hornbook_langgraph.compat import (
+    conversation,
+    resumed,
+    running_config,
+    with_tool_wrap,
+)
 from hornbook_langgraph.conversation import Conversations
 from hornbook_langgraph.halting import halt_answer, unforged
 from hornbook_langgraph.identity import step_identity
-from hornbook_langgraph.toolset import Guards
+from hornbook_langgraph.toolset import Guards, spec_of
 
-__all__ = ["Halt", "Tools", "ToolWrap", "guard_tools"]
+__all__ = ["Halt", "ToolWrap", "Tools", "guard_tools"]
 
 Halt: TypeAlias = Literal["soft", "hard"]
 Tools: TypeAlias = ToolGuard | bool | None
 
 Handler: TypeAlias = Callable[[ToolCallRequest], Any]
 AsyncHandler: TypeAlias = Callable[[ToolCallRequest], Awaitable[Any]]
+
+
+class ToolWrap:
+    """What stands around every tool call of one agent, or of one tool node."""
+
+    def __init__(self, *, contracts: Contracts, tools: Tools, halt: Halt) -> None:
+        if halt not in ("soft", "hard"):
+            raise DefinitionError(f"halt={halt!r}: 'soft' or 'hard'")
+        self._halt = halt
+        self.guards = _guards(tools)
+        self.conversations = Conversations()
+        self._contracts = {name: with_recovery(name, given) for name, given in contracts.items()}
+        self._fit: frozenset[str] = frozenset()
+        self._steps = {
+            name: self._step(name, contract, recover)
+            for name, (contract, recover) in self._contracts.items()
+        }
+        self._revealing: dict[str, tuple[BaseTool, BaseTool | None]] = {}
+
+    def wrap(self, request: ToolCallRequest, handler: Handler) -> Any:
+        """Around one call, from sync code."""
+        step, revealed = self._ready(request)
+        if step.operation.contract is None:
+            return step.call(lambda asked: self._own(asked, handler(asked)), (request,), {})
+
+        def attempt(asked: ToolCallRequest) -> Answer:
+            seen = Seen()
+            token = watching(seen)
+            try:
+                host = handler(asked.override(tool=revealed) if revealed else asked)
+            finally:
+                unwatched(token)
+            return answer_of(self._own(asked, host), seen)
+
+        return _host(step.call(attempt, (request,), {}))
+
+    async def awrap(self, request: ToolCallRequest, handler: AsyncHandler) -> Any:
+        """Around one call, from async code."""
+        step, revealed = self._ready(request)
+        if step.operation.contract is None:
+
+            async def plainly(asked: ToolCallRequest) -> Any:
+                return self._own(asked, await handler(asked))
+
+            return await step.acall(plainly, (request,), {})
+
+        async def attempt(asked: ToolCallRequest) -> Answer:
+            seen = Seen()
+            token = watching(seen)
+            try:
+                host = await handler(asked.override(tool=revealed) if revealed else asked)
+            finally:
+                unwatched(token)
+            return answer_of(self._own(asked, host), seen)
+
+        return _host(await step.acall(attempt, (request,), {}))
+
+    def refuse_misfits(self, tools: Mapping[str, BaseTool]) -> None:
+        """Refuse contracts on tools that are not there, or on arguments they do not take.
+
+        Raises:
+            DefinitionError: naming the tool, and the tools or arguments that there are.
+        """
+        for name, (contract, _) in self._contracts.items():
+            if name not in tools:
+                known = ", ".join(map(repr, tools)) or "none"
+                raise DefinitionError(
+                    f"contracts: there is no tool {name!r}; the agent's tools are {known}"
+                )
+            spec = spec_of(tools[name])
+            if not spec.shape.open:
+                contract.refuse_unknown_inputs(tuple(spec.shape.properties), name)
+
+    def _ready(self, request: ToolCallRequest) -> tuple[HostedStep, BaseTool | None]:
+        """The step for a call, and the tool that tells what its function returned."""
+        name, tool = request.tool_call["name"], request.tool
+        if self._contracts and not self._fit:
+            self.refuse_misfits(_by_name(request))
+            self._fit = frozenset(self._contracts)
+        step = self._steps.get(name)
+        if step is None:
+            step = self._step(name, None, Recover())
+            if tool is not None:  # a name that the model made up is not kept
+                self._steps[name] = step
+        if tool is None or step.operation.contract is None:
+            return step, None
+        known = self._revealing.get(name)
+        if known is None or known[0] is not tool:
+            known = self._revealing[name] = (tool, revealing(tool))
+        return step, known[1]
+
+    def _step(self, name: str, contract: Contract[Any] | None, recover: Recover) -> HostedStep:
+        operation = Operation(
+            name=name,
+            kind="tool",
+            host="langgraph",
+            contract=contract,
+            recover=_for_tool(recover, name),
+            bind=_bind,
+            rebuild=_rebuild,
+            view=_value,
+            meta=_meta,
+            guard=None if self.guards is None else self._guard,
+            judged=lambda raw: not is_error(_host(raw)),
+            recorded=lambda raw: recorded_answer(_host(raw)),
+            may_retry=lambda: not resumed(running_config()),
+        )
+        return HostedStep(operation, self._tell)
+
+    def _guard(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ContractReport:
+        assert self.guards is not None
+        request: ToolCallRequest = args[0]
+        call = request.tool_call
+        tools, tool = request.runtime.tools, request.tool
+        guard = self.guards.of(tools)
+        if tool is not None and tool.name not in guard.registry:
+            guard = self.guards.of([*tools, tool])
+        context = self.conversations.context(conversation(request.runtime.config), request.state)
+        return guard.check(call["name"], call["args"], context)
+
+    def _own(self, request: ToolCallRequest, host: Any) -> Any:
+        """A tool's own answer, without a halt of its making, and remembered as a source."""
+        own = unforged(host)
+        if self.guards is not None and isinstance(own, ToolMessage) and own.status != "error":
+            key = conversation(request.runtime.config)
+            self.conversations.returned(key, request.tool_call, own)
+        return own
+
+    def _tell(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
+        """What the host gets for an outcome: a value, a correctable error, or a halt."""
+        call = args[0].tool_call
+        if outcome.ok:
+            return as_message(_host(outcome.raw), call)
+        report, decision = outcome.report, outcome.decision
+        assert report is not None
+        if outcome.status == "blocked" and decision is not None:
+            given = decision.value
+            return as_message(_refusal(report) if given is None else given, call, error=True)
+        if outcome.status == "violated" and outcome.attempts == 0:
+            return as_message(feedback(report), call, error=True)
+        if self._halt == "hard":
+            raise ContractViolation(report) from outcome.error
+        return halt_answer(report, call)
+
+
+def guard_tools(
+    node: ToolNode,
+    *,
+    contracts: Contracts | None = None,
+    tools: Tools = None,
+    halt: Halt = "hard",
+) -> ToolNode:
+    """A copy of a tool node that guards its calls, for graphs that are written by hand.
+
+    Args:
+        node: the node as it is; it stays as it is.
+        contracts: by the tool's name, a contract or one with its recovery. `requires` speaks
+            of the arguments, `ensures` of what the tool returns.
+        tools: the guard; by default one for the node's own tools, False for none.
+        halt: `hard` raises `ContractViolation`. `soft` answers the call with a halt in the
+            message's `artifact`, for a graph that looks there.
+
+    Raises:
+        DefinitionError: a contract names no tool of the node, or a tool cannot be guarded.
+    """
+    if not isinstance(cast("object", node), ToolNode):
+        raise DefinitionError(f"guard_tools() takes a ToolNode, not {type(node).__name__}")
+    wrap = ToolWrap(contracts=contracts or {}, tools=tools, halt=halt)
+    wrap.refuse_misfits(node.tools_by_name)
+    if wrap.guards is not None:
+        wrap.guards.of(node.tools_by_name.values())
+    return with_tool_wrap(node, wrap.wrap, wrap.awrap)
+
+
+def _guards(tools: object) -> Guards | None:
+    match tools:
+        case None | True:
+            return Guards()
+        case False:
+            return None
+        case ToolGuard():
+            return Guards(tools)
+        case _:
+            raise DefinitionError(f"tools={tools!r:.80}: give a ToolGuard, or False for no guard")
+
+
+def _by_name(request: ToolCallRequest) -> dict[str, BaseTool]:
+    tools = [*request.runtime.tools, *([request.tool] if request.tool else [])]
+    return {tool.name: tool for tool in tools}
+
+
+def _bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    return args[0].tool_call["args"]
+
+
+def _rebuild(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any], changed: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    request: ToolCallRequest = args[0]
+    call: Any = {**request.tool_call, "args": {**request.tool_call["args"], **changed}}
+    return (request.override(tool_call=call),), dict(kwargs)
+
+
+def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    request: ToolCallRequest = args[0]
+    runtime = request.runtime
+    call_id = request.tool_call["id"]
+    return step_identity(cast("Any", runtime.config), runtime.execution_info, tool_call_id=call_id)
+
+
+def _host(raw: Any) -> Any:
+    return raw.host if type(raw) is Answer else raw
+
+
+def _value(raw: Any) -> Any:
+    return raw.value if type(raw) is Answer else value_of(raw)
+
+
+def _refusal(report: ContractReport) -> str:
+    """The error text for the model; a hook's reason is not for it to correct."""
+    first = report.violations[0]
+    if first.clause.startswith("hornbook_"):
+        return f"The call of {report.step!r} was not made: {first.hint or 'it is not allowed'}"
+    return feedback(report)
+
+
+def _for_tool(recover: Recover, tool: str) -> Recover:
+    """The recovery with fallbacks that take the tool's arguments and give its value."""
+    if not recover.fallback:
+        return recover
+    return replace(recover, fallback=tuple(_for_call(one, tool) for one in recover.fallback))
+
+
+def _for_call(fallback: Callable[..., Any], tool: str) -> Callable[[ToolCallRequest], Answer]:
+    named = getattr(fallback, "__qualname__", None) or type(fallback).__name__
+    if inspect.iscoroutinefunction(fallback):
+        raise DefinitionError(
+            f"fallback {named!r} of tool {tool!r} is async, and the agent may be run sync: "
+            f"give a plain function"
+        )
+
+    def called(request: ToolCallRequest) -> Answer:
+        value = fallback(**request.tool_call["args"])
+        return Answer(as_message(value, request.tool_call), value)
+
+    called.__qualname__ = named
+    return called
