@@ -79,12 +79,13 @@ def recording(work: Work, folder: str | None = None) -> Work:
 
 def peers() -> dict[str, Callable[[int], int]]:
     """One condition on the output, in each peer's own way."""
+    from typing import Annotated
+
     import beartype
     import deal
     import icontract
     from agent_airlock import Airlock, AirlockConfig
     from beartype.vale import Is
-    from typing_extensions import Annotated
 
     positives = Annotated[int, Is[positive]]
 
@@ -129,12 +130,9 @@ def step_figures(quick: bool) -> list[Figure]:
         rounds=5 if quick else 15,
     )
     figures += [
-        ratio(slow, name, "plain call")
-        for name in ("agent-airlock", "hornbook, record in a file")
+        ratio(slow, name, "plain call") for name in ("agent-airlock", "hornbook, record in a file")
     ]
-    figures.append(
-        ratio(taken, "hornbook, record in memory", "icontract.ensure", at_most=1.0)
-    )
+    figures.append(ratio(taken, "hornbook, record in memory", "icontract.ensure", at_most=1.0))
     return figures
 
 
@@ -196,8 +194,9 @@ def async_figures(quick: bool) -> list[Figure]:
 
 def node_figures(quick: bool) -> list[Figure]:
     """A contract on each node of a LangGraph graph, against the same nodes without."""
-    from hornbook_langgraph import contract as on_node
     from langgraph.graph import END, START, StateGraph
+
+    from hornbook_langgraph import contract as on_node
 
     class State(TypedDict):
         count: int
@@ -252,12 +251,13 @@ def _added(
 
 def middleware_figures(quick: bool) -> list[Figure]:
     """HornbookMiddleware in `create_agent`, against a pair of hooks that do nothing."""
-    from hornbook_langgraph import HornbookMiddleware
-    from hornbook_langgraph.testing import ScriptedChatModel
     from langchain.agents import create_agent
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.messages import AIMessage
     from langchain_core.tools import tool
+
+    from hornbook_langgraph import HornbookMiddleware
+    from hornbook_langgraph.testing import ScriptedChatModel
 
     @tool
     def look_up(order_id: str) -> str:
@@ -371,7 +371,9 @@ TABLES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--json", type=Path, metavar="FOLDER", help="also write the tables as JSON")
     parser.add_argument("--quick", action="store_true", help="fewer rounds, for a sample")
     parser.add_argument("--only", help="one table, by a part of its title")

@@ -41,13 +41,19 @@ def amounts_refunded(call: Mapping[str, Any]) -> bool:
 REFUND = Contract(
     "refund",
     requires=[
-        clauses.that("the customer is verified: call verify_identity first", identity_verified),
-        clauses.that("the policy allows it: call check_refund_policy first", within_policy),
+        clauses.that(
+            "a verified customer; call verify_identity first", identity_verified, name="verified"
+        ),
+        clauses.that(
+            "an amount that check_refund_policy allows", within_policy, name="within policy"
+        ),
     ],
 )
 REPLY = Contract(
     "reply",
-    requires=[clauses.that("every amount in the reply was really refunded", amounts_refunded)],
+    requires=[
+        clauses.that("only amounts that were refunded", amounts_refunded, name="true amounts")
+    ],
 )
 TRIAGE = Contract(
     "triage",

@@ -74,6 +74,7 @@ class Meter:
         self._lock = threading.Lock()
         self._by_step: dict[str, dict[str, float]] = {}
         self._totals = {"calls": 0.0, "tokens": 0.0, "cost": 0.0}
+        self._limited = self.budget != Budget()
 
     @property
     def limits_time(self) -> bool:
@@ -113,9 +114,11 @@ class Meter:
         Raises:
             BudgetExceeded: some limit is reached; nothing was taken anywhere.
         """
-        self.check_time(step)
+        if self._limited:
+            self.check_time(step)
         with self._lock:
-            self._refuse_if_spent(step, calls)
+            if self._limited:
+                self._refuse_if_spent(step, calls)
             if self._outer is not None:
                 self._outer.reserve(step, calls=calls)
             self._add(step, "calls", calls)

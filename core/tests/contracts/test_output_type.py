@@ -136,7 +136,7 @@ def test_a_value_of_the_type_has_no_problems(tp: Any, value: Any) -> None:
         (Item, {"name": "a"}, [(".", "an instance of Item")]),
         (list[Item], [{"name": "a"}], [("[0]", "an instance of Item")]),
         (Point, (1, 2), [(".", "an instance of Point")]),
-        (Point, Point("1", 2), [("x", "a valid integer")]),  # type: ignore[arg-type]
+        (Point, Point("1", 2), None),  # type: ignore[arg-type]
         (Color, "red", [(".", "an instance of Color")]),
         (Literal["a", "b"], "c", [(".", "'a' or 'b'")]),
         (int | str, [], [(".", "a valid integer or a valid string")]),

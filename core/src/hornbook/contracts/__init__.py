@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from hornbook import lazy
 
 if TYPE_CHECKING:
-    from hornbook.contracts.clause import Clause
     from hornbook.contracts import clauses
+    from hornbook.contracts.clause import Clause
     from hornbook.contracts.contract import Contract
     from hornbook.contracts.finding import Answer
     from hornbook.contracts.judge import Calibration, Judge, Judgement, Question, Rate

@@ -11,7 +11,19 @@ from hornbook import lazy
 
 if TYPE_CHECKING:
     from hornbook.contracts.text_clauses import covers, entails, grounded, matches, similar
-    from hornbook.contracts.value_clauses import bound, forall, implies, in_range, kind, monotone, one_of, refers_to, subset_of, that, unique
+    from hornbook.contracts.value_clauses import (
+        bound,
+        forall,
+        implies,
+        in_range,
+        kind,
+        monotone,
+        one_of,
+        refers_to,
+        subset_of,
+        that,
+        unique,
+    )
 
 __all__ = [
     "bound",

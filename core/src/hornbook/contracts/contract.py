@@ -212,7 +212,9 @@ class Contract(Generic[T]):
         """The async twin of `check`."""
         return await self.aexamine(value, inputs or {}, step=step)
 
-    def check_inputs(self, inputs: Mapping[str, Any], *, step: str | None = None) -> "ContractReport":
+    def check_inputs(
+        self, inputs: Mapping[str, Any], *, step: str | None = None
+    ) -> "ContractReport":
         """Hold the inputs to the clauses of `requires`."""
         return self.examine(inputs, inputs, step=step, requires=True)
 
@@ -302,7 +304,7 @@ class Contract(Generic[T]):
 
     def _decision(self) -> Callable[[Any], object] | None:
         tests: list[Callable[[Any], object]] = []
-        typed: "OutputType | None" = self._output_type
+        typed: OutputType | None = self._output_type
         if typed is not None:
             tests.append(typed.validator.isinstance_python)
         for clause in self.ensures:

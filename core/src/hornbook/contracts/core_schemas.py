@@ -36,57 +36,70 @@ _DATA = frozenset(
 )
 """Keys of a schema below which stands data: it is the user's and may look like a schema."""
 
-
+_COLLECTIONS = frozenset({"dict", "frozenset", "list", "set", "tuple"})
 _CODECS = (("pydantic.types", "EncodedBytes"), ("pydantic.types", "EncodedStr"))
 
 
 def for_checking(schema: Mapping[str, Any], *, strict: bool, revalidate: Revalidate) -> Schema:
     """A copy of `schema` that checks; the original stays as it is."""
+    rules = _strict_rules(revalidate) if strict else _lax_rules(revalidate)
 
-    def instance(copy: Schema) -> Schema:
-        return {**copy, "revalidate_instances": revalidate}
+    def rule_for(kind: str, copy: Schema) -> Schema:
+        if strict:
+            copy = _strict(kind, copy)
+        return rules[kind](copy) if kind in rules else copy
 
-    def lax_instance(copy: Schema) -> Schema:
-        return {**instance(copy), "custom_init": False}
+    return _rewritten(schema, rule_for)
 
-    if not strict:
-        rules: dict[str, _Rule] = {
-            "model": lax_instance,
-            "model-fields": _by_name_too,
-            "dataclass": instance,
-        }
-        return _rewritten(schema, rules)
-    rules = {
-        "model": lambda copy: _only_instances(_any_extra(lax_instance(copy))),
+
+def _lax_rules(revalidate: Revalidate) -> dict[str, _Rule]:
+    looked_into: Schema = {"revalidate_instances": revalidate}
+    return {
+        "model": lambda copy: {**copy, **looked_into, "custom_init": False},
+        "model-fields": _by_name_too,
+        "dataclass": lambda copy: {**copy, **looked_into},
+    }
+
+
+def _strict_rules(revalidate: Revalidate) -> dict[str, _Rule]:
+    lax = _lax_rules(revalidate)
+    return {
+        "model": lambda copy: _only_instances(_any_extra(lax["model"](copy))),
         "model-fields": _any_extra,
         "model-field": _by_name,
-        "dataclass": lambda copy: _stored_only(_any_extra(instance(copy))),
+        "dataclass": lambda copy: _stored_only(_any_extra(lax["dataclass"](copy))),
         "dataclass-args": _stored_fields,
         "function-before": lambda copy: _in_place_of(copy, copy["schema"]),
         "function-after": _final_form,
         "json": lambda copy: _in_place_of(copy, copy.get("schema", {"type": "any"})),
+        "lax-or-strict": lambda copy: _in_place_of(copy, copy["strict_schema"]),
+        "json-or-python": lambda copy: _in_place_of(copy, copy["python_schema"]),
         "named-tuple": lambda copy: _after_instance_check(copy, copy["cls"]),
         "call": _named_tuple_call,
     }
-    return _rewritten(schema, rules)
 
 
-def _rewritten(node: Any, rules: Mapping[str, _Rule]) -> Any:
+def _rewritten(node: Any, rule_for: Callable[[str, Schema], Schema]) -> Any:
     if isinstance(node, dict):
         given = cast(Schema, node)
         kind = given.get("type")
         # Without a type it is a mapping of names to schemas, and any name may occur in it.
         data = _DATA if isinstance(kind, str) else frozenset[str]()
         copy = {
-            key: value if key in data else _rewritten(value, rules) for key, value in given.items()
+            key: value if key in data else _rewritten(value, rule_for)
+            for key, value in given.items()
         }
-        if not isinstance(kind, str):
-            return copy
-        return rules.get(kind, rules[_ANY_OTHER])(copy)
+        return rule_for(kind, copy) if isinstance(kind, str) else copy
     if isinstance(node, list | tuple):
-        items = [_rewritten(item, rules) for item in cast("list[Any]", node)]
+        items = [_rewritten(item, rule_for) for item in cast("list[Any]", node)]
         return items if isinstance(node, list) else tuple(items)
     return node
+
+
+def _strict(kind: str, copy: Schema) -> Schema:
+    # pydantic itself hands the items of a deque to a list that is lax, having checked the type.
+    wanted = kind in _COLLECTIONS and copy.get("strict") is False
+    return copy if wanted else {**copy, "strict": True}
 
 
 def _in_place_of(old: Schema, new: Schema) -> Schema:

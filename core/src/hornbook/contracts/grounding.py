@@ -146,13 +146,11 @@ def _meaning_of(needle: str) -> Moment | Numeral | None:
 
 
 def _locate_number(value: Any, search: _Search) -> _Found:
-    if search.mode == "exact":
-        return _locate_text(str(value), search)
+    finite = value.is_finite() if isinstance(value, Decimal) else abs(value) < float("inf")
+    if not finite:
+        return Ungroundable(reason=f"{value} is no finite number")
     numeral = numeral_of(value)
-    if numeral is None:
-        finite = value.is_finite() if isinstance(value, Decimal) else abs(value) < float("inf")
-        if not finite:
-            return Ungroundable(reason=f"{value} is no finite number")
+    if search.mode == "exact" or numeral is None:
         return _locate_text(str(value), search)
     text = normal_text(search.source)
     place = find_numeral(numeral, text)

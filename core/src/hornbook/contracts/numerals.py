@@ -181,7 +181,8 @@ def _pieces(digits: str) -> Iterator[tuple[int, str, str, str]]:
 
 def _whole_and_fraction(digits: str) -> tuple[str, str] | None:
     if digits.isdigit():
-        return digits, ""
+        # Two digits may be padded, as in a date; what is longer is an identifier.
+        return None if digits.startswith("0") and len(digits) > 2 else (digits, "")
     if _groups(digits, _ENGLISH) or _groups(digits, _QUOTED):
         return _joined(digits), ""
     mark = "." if digits.rfind(".") > digits.rfind(",") else ","

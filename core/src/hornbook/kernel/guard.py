@@ -16,6 +16,7 @@ from hornbook.kernel.arguments import Findings, check_arguments, check_tool, rea
 from hornbook.kernel.context import GuardContext
 from hornbook.kernel.feedback import feedback
 from hornbook.kernel.grounds import Found, Policy, Ungrounded, find
+from hornbook.kernel.quick import quick_test
 from hornbook.kernel.registry import ToolRegistry, ToolSpec
 from hornbook.kernel.shape import Leaf, declares, leaves
 
@@ -46,7 +47,16 @@ class ToolGuard:
         DefinitionError: for a tool or argument that does not exist, naming those that do.
     """
 
-    __slots__ = ("_digest", "_policies", "_requires", "grounding", "name", "registry")
+    __slots__ = (
+        "_digest",
+        "_fine",
+        "_policies",
+        "_quick",
+        "_requires",
+        "grounding",
+        "name",
+        "registry",
+    )
 
     def __init__(
         self,
@@ -73,6 +83,12 @@ class ToolGuard:
             for tool in registry
         }
         self._requires = {tool: _contract(registry[tool], requires[tool]) for tool in requires}
+        self._quick = {
+            tool: test
+            for tool in registry
+            if tool not in requires and (test := quick_test(registry[tool], self._policies[tool]))
+        }
+        self._fine: dict[str, ContractReport] = {}
         self._digest: str | None = None
 
     @property
@@ -102,11 +118,18 @@ class ToolGuard:
             arguments: a mapping, or JSON text as models write it.
             context: where the values may come from.
         """
+        quick = self._quick.get(tool)
+        fine = quick is not None and context is not None and quick(arguments)
+        if fine and tool in self._fine:
+            return self._fine[tool]
         findings, read = self._structure(tool, arguments, context)
         more = None
         if read is not None and tool in self._requires:
             more = self._requires[tool].check_inputs(read, step=tool)
-        return self._report(tool, findings, more)
+        report = self._report(tool, findings, more)
+        if fine:
+            self._fine[tool] = report
+        return report
 
     async def acheck(
         self, tool: str, arguments: object, context: GuardContext | None = None

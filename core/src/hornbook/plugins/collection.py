@@ -32,6 +32,11 @@ class Registered:
         """Call the factory."""
         return self.factory(*args, **kwargs)
 
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """The factory, whose signature `inspect` then shows."""
+        return self.factory
+
 
 @dataclass(slots=True, kw_only=True)
 class Collector:

@@ -35,23 +35,25 @@ class HostedStep:
     outcome.
     """
 
-    __slots__ = ("_decide", "_tell", "operation")
+    __slots__ = ("_counted", "_decide", "_fast", "_tell", "operation")
 
     def __init__(self, operation: Operation, tell: Tell) -> None:
         self.operation = operation
         self._tell = tell
-        self._decide = _decision(operation)
+        self._fast, self._decide = _decision(operation)
+        self._counted = operation.kind == "model"
 
     def call(self, fn: Callable[..., Any], args: Args, kwargs: Kwargs) -> Any:
         """Call `fn` as this step."""
-        parent = current.get()
-        if self._is_slow(parent):
-            return self._tell(drive(Recovery(self.operation, fn, args, kwargs).live()), args)
+        parent, operation = current.get(), self.operation
+        if not self._fast or not slot.quiet or (parent is not None and parent[RUN] is None):
+            return self._tell(drive(Recovery(operation, fn, args, kwargs).live()), args)
         frame = None if parent is None else self._begin(parent, args, kwargs)
-        refused = self._refused(frame, args, kwargs)
-        if refused is not None:
-            return self._tell(refused, args)
         try:
+            if operation.guard is not None:
+                report = operation.guard(args, kwargs)
+                if not report.ok:
+                    return self._tell(self._refused(frame, report, args, kwargs), args)
             raw = fn(*args, **kwargs)
         except BaseException as error:
             self._raised(frame, error)
@@ -59,19 +61,18 @@ class HostedStep:
         living = self._end(frame, fn, args, kwargs, raw)
         return raw if living is None else self._tell(drive(living), args)
 
-    async def acall(
-        self, fn: Callable[..., Awaitable[Any]], args: Args, kwargs: Kwargs
-    ) -> Any:
+    async def acall(self, fn: Callable[..., Awaitable[Any]], args: Args, kwargs: Kwargs) -> Any:
         """Call the coroutine function `fn` as this step."""
-        parent = current.get()
-        if self._is_slow(parent):
-            living = Recovery(self.operation, fn, args, kwargs).live()
+        parent, operation = current.get(), self.operation
+        if not self._fast or not slot.quiet or (parent is not None and parent[RUN] is None):
+            living = Recovery(operation, fn, args, kwargs).live()
             return self._tell(await adrive(living), args)
         frame = None if parent is None else self._begin(parent, args, kwargs)
-        refused = self._refused(frame, args, kwargs)
-        if refused is not None:
-            return self._tell(refused, args)
         try:
+            if operation.guard is not None:
+                report = operation.guard(args, kwargs)
+                if not report.ok:
+                    return self._tell(self._refused(frame, report, args, kwargs), args)
             raw = await fn(*args, **kwargs)
         except BaseException as error:
             self._raised(frame, error)
@@ -79,47 +80,29 @@ class HostedStep:
         after = self._end(frame, fn, args, kwargs, raw)
         return raw if after is None else self._tell(await adrive(after), args)
 
-    def _is_slow(self, parent: Frame | None) -> bool:
-        if self._decide is None or not slot.quiet:
-            return True
-        if parent is None:
-            return self.operation.recover.budget is not None
-        return parent[RUN] is None
-
     def _begin(self, parent: Frame, args: Args, kwargs: Kwargs) -> Frame:
         operation, run = self.operation, parent[RUN]
-        assert run is not None
         meta = operation.meta(args, kwargs)
         frame: Frame = [
             run, None, operation, parent, args, kwargs, perf_counter(), None, meta, None, None, None
         ]  # fmt: skip
         run.start(frame)
-        if operation.kind == "model":
+        current.set(frame)
+        if self._counted:
             try:
                 run.meter.reserve(operation.name)
             except Exception as error:
                 self._raised(frame, error)
                 raise
-        current.set(frame)
         return frame
 
-    def _refused(self, frame: Frame | None, args: Args, kwargs: Kwargs) -> Outcome | None:
-        guard = self.operation.guard
-        if guard is None:
-            return None
-        try:
-            report = guard(args, kwargs)
-        except BaseException as error:
-            self._raised(frame, error)
-            raise
-        if report.ok:
-            return None
+    def _refused(self, frame: Frame | None, report: Any, args: Args, kwargs: Kwargs) -> Outcome:
         if frame is not None:
             current.set(frame[PARENT])
-        return Recovery(self.operation, guard, args, kwargs).refused(frame, report)
+        return Recovery(self.operation, _never, args, kwargs).refused(frame, report)
 
     def _raised(self, frame: Frame | None, error: BaseException) -> None:
-        if frame is None:
+        if frame is None or frame[ENDED] is not None:
             return
         current.set(frame[PARENT])
         frame[OUTCOME] = Outcome(status=raised_status(error), attempts=1, error=error)
@@ -127,46 +110,41 @@ class HostedStep:
         frame[RUN].log.end(frame)
 
     def _end(
-        self,
-        frame: Frame | None,
-        fn: Callable[..., Any],
-        args: Args,
-        kwargs: Kwargs,
-        raw: Any,
+        self, frame: Frame | None, fn: Callable[..., Any], args: Args, kwargs: Kwargs, raw: Any
     ) -> Living | None:
         """Record the end of a step that is well, or give what is left to do."""
-        operation = self.operation
-        run = None if frame is None else frame[RUN]
         if frame is not None:
             current.set(frame[PARENT])
-        if run is not None and operation.spent is not None:
-            used = operation.spent(raw)
-            if used.tokens or used.cost:
-                run.meter.settle(operation.name, tokens=used.tokens, cost=used.cost)
-        assert self._decide is not None
-        answer = self._decide(raw)
+            if self.operation.spent is not None:
+                used = self.operation.spent(raw)
+                if used.tokens or used.cost:
+                    meter = frame[RUN].meter
+                    meter.settle(self.operation.name, tokens=used.tokens, cost=used.cost)
+        decide = self._decide
+        answer = True if decide is None else decide(raw)
         if answer is not True:
             tried = Tried(raw=raw, known=Contract.known(answer))
-            return Recovery(operation, fn, args, kwargs).live(frame, tried)
-        if frame is not None and run is not None:
-            shown = operation.recorded or operation.view
-            frame[VALUE] = shown(raw)
+            return Recovery(self.operation, fn, args, kwargs).live(frame, tried)
+        if frame is not None:
+            frame[VALUE] = raw
             frame[ENDED] = perf_counter()
-            if run.end is not None:
-                run.end(frame)
+            end = frame[RUN].end
+            if end is not None:
+                end(frame)
         return None
 
 
-def _decision(operation: Operation) -> Callable[[Any], object] | None:
-    """A test of the raw result; None when no test of it alone decides the contract."""
+def _decision(operation: Operation) -> tuple[bool, Callable[[Any], object] | None]:
+    """Whether there is a fast path, and the test of the raw result on it, if any."""
     contract, view, judged = operation.contract, operation.view, operation.judged
-    if operation.recover.on:
-        return None
+    recover = operation.recover
+    if recover.on or recover.budget is not None:
+        return False, None
     if contract is None:
-        return lambda raw: True
+        return True, None
     test = None if contract.requires else contract.decide
     if test is None:
-        return None
+        return False, None
 
     def decide(raw: Any) -> object:
         if judged is not None and not judged(raw):
@@ -176,4 +154,8 @@ def _decision(operation: Operation) -> Callable[[Any], object] | None:
         except BaseException as error:  # noqa: BLE001 - the recovery decides about it
             return Raised(error)
 
-    return decide
+    return True, decide
+
+
+def _never(*args: Any, **kwargs: Any) -> Any:
+    raise AssertionError("a refused step does not run")  # pragma: no cover

@@ -60,6 +60,10 @@ class Operation:
     spent: Callable[[Any], Spent] | None = None
     """What one call used, as its raw result tells. A `model` step counts as one call besides."""
 
+    def shown(self, raw: Any) -> Any:
+        """What the record holds of a raw result; asked when the record is written or read."""
+        return self.view(raw) if self.recorded is None else self.recorded(raw)
+
     @property
     def contract_digest(self) -> str | None:
         """The contract's digest, for the record."""

@@ -241,9 +241,7 @@ class Recovery:
             return truncated_report(operation, len(tried.raw))
         judged = operation.judged is None or operation.judged(tried.raw)
         if operation.contract is None or not judged:
-            return ContractReport(
-                contract="", digest="", step=operation.name, ok=True, verdicts=()
-            )
+            return ContractReport(contract="", digest="", step=operation.name, ok=True, verdicts=())
         report: ContractReport = yield Inspect(
             contract=operation.contract,
             value=operation.view(tried.raw),
@@ -371,10 +369,9 @@ class Recovery:
     def _close(self, outcome: Outcome) -> None:
         if self._run is None or self._frame is None:
             return
-        shown = self._operation.recorded or self._operation.view
         plain = outcome.status == "satisfied" and outcome.attempts == 1
         plain = plain and not (outcome.report and _says_more(outcome.report))
-        self._frame[VALUE] = shown(outcome.raw) if outcome.ok else None
+        self._frame[VALUE] = outcome.raw if outcome.ok else None
         self._frame[OUTCOME] = None if plain else outcome
         self._frame[ENDED] = perf_counter()
         self._run.log.end(self._frame)

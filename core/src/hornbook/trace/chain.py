@@ -32,6 +32,7 @@ __all__ = [
     "is_sealed",
     "last_line",
     "lines_of",
+    "on_disk",
     "read_chain",
     "record_of",
     "run_files",
@@ -104,6 +105,17 @@ def writer_of(path: Path) -> str | None:
 def trace_files(folder: Path) -> list[Path]:
     """Return the trace files in a run's folder, by name."""
     return sorted(path for path in folder.iterdir() if writer_of(path) is not None)
+
+
+def on_disk(path: Path | str | None) -> Path:
+    """Return where a record is, as given by `run.path`.
+
+    Raises:
+        TraceError: nowhere, because the run was recorded in memory.
+    """
+    if path is None:
+        raise TraceError("this run was recorded in memory: look at run.events")
+    return Path(path)
 
 
 def run_files(path: Path) -> list[Path]:

@@ -40,6 +40,9 @@ class Ended(Protocol):
     @property
     def status(self) -> str: ...
 
+    @property
+    def ok(self) -> bool: ...
+
     def as_record(self) -> "Mapping[str, Any]":
         """Attempts, report, error: plain data, not yet redacted."""
         ...
@@ -65,6 +68,10 @@ class Recorded(Protocol):
 
     def bind(self, args: tuple[Any, ...], kwargs: "Mapping[str, Any]") -> "Mapping[str, Any]":
         """The arguments by name."""
+        ...
+
+    def shown(self, raw: Any) -> Any:
+        """What the record holds of a raw result."""
         ...
 
 

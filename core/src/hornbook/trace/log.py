@@ -159,7 +159,9 @@ class Log:
         """The `step.end` of a frame that has ended."""
         outcome: Ended | None = frame[OUTCOME]
         microseconds = round((frame[ENDED] - frame[STARTED]) * 1e6)
-        data: dict[str, Any] = {"microseconds": microseconds, "output": frame[VALUE]}
+        operation: Recorded = frame[OPERATION]
+        output = operation.shown(frame[VALUE]) if outcome is None or outcome.ok else None
+        data: dict[str, Any] = {"microseconds": microseconds, "output": output}
         if outcome is not None:
             data |= outcome.as_record()
         status = "satisfied" if outcome is None else outcome.status

@@ -15,6 +15,7 @@ from hornbook.trace.chain import (
     header_of,
     last_line,
     lines_of,
+    on_disk,
     record_of,
     run_files,
     trace_files,
@@ -34,7 +35,7 @@ __all__ = [
 _STEP = b'"kind":"step.start"'
 
 
-def read(path: Path | str) -> Iterator[Event]:
+def read(path: Path | str | None) -> Iterator[Event]:
     """Return the events of a run's folder (file by file, the first process's first) or file.
 
     A torn last line, as a killed process leaves it, ends its file. The hashes are not checked:
@@ -44,20 +45,20 @@ def read(path: Path | str) -> Iterator[Event]:
         TraceError: there is no trace, or it is of another format or a newer version; and, on
             the way, a line in the middle is broken.
     """
-    path = Path(path)
+    path = on_disk(path)
     opened = _opened(path)
     if not opened and not path.is_dir():
         raise TraceError(f"{path} is empty: its writer was stopped before the header")
     return _events(opened)
 
 
-def read_header(path: Path | str) -> Mapping[str, JSON]:
+def read_header(path: Path | str | None) -> Mapping[str, JSON]:
     """Return the header of a trace file, or of the first file of a run's folder.
 
     Raises:
         TraceError: there is no trace, or it is of another format or a newer version.
     """
-    opened = _opened(Path(path))
+    opened = _opened(on_disk(path))
     if not opened:
         raise TraceError(f"{path} is empty: its writer was stopped before the header")
     return opened[0][1]

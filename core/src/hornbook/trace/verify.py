@@ -17,6 +17,7 @@ from hornbook.trace.chain import (
     header_of,
     is_sealed,
     lines_of,
+    on_disk,
     record_of,
     run_files,
     writer_of,
@@ -45,7 +46,7 @@ class Verification:
         return self.status == "complete"
 
 
-def verify_trace(path: Path | str) -> Verification:
+def verify_trace(path: Path | str | None) -> Verification:
     """Check a run's folder, or one of its files, against its hashes and its anchored head.
 
     The chain proves what is there unchanged only together with the anchor that `run.end`
@@ -54,7 +55,7 @@ def verify_trace(path: Path | str) -> Verification:
     Raises:
         TraceError: there is no trace, or it is of another format or a newer version.
     """
-    path = Path(path)
+    path = on_disk(path)
     files = run_files(path)
     check = _Check(path if path.is_dir() else path.parent, alone=not path.is_dir())
     for file in files:

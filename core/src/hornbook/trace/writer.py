@@ -80,6 +80,10 @@ class TraceFile:
         self.dropped = 0
         """Records that could not be written."""
 
+    def __del__(self) -> None:
+        if getattr(self, "_fd", None) is not None:
+            self._close()
+
     # --- making one ---------------------------------------------------------------------
 
     @classmethod

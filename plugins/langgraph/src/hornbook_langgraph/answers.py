@@ -16,28 +16,15 @@ from hornbook_langgraph.update import update_of
 
 __all__ = [
     "Answer",
-    "Seen",
-    "answer_of",
+    "Telling",
     "as_message",
     "is_error",
     "recorded_answer",
     "revealing",
-    "unwatched",
     "value_of",
-    "watching",
 ]
 
 _NOTHING: Any = object()
-
-
-@dataclass(slots=True)
-class Seen:
-    """Where a tool's function leaves what it returned, before LangChain makes text of it."""
-
-    value: Any = _NOTHING
-
-
-_seen: ContextVar[Seen | None] = ContextVar("hornbook_langgraph_seen", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +47,33 @@ def revealing(tool: BaseTool | None) -> BaseTool | None:
     return tool.model_copy(update=told)
 
 
-def answer_of(host: Any, seen: Seen) -> Answer:
-    """An answer with its value: what the function returned, or else what the text says."""
-    if seen.value is _NOTHING:
-        return Answer(host, value_of(host))
-    value = seen.value
-    return Answer(host, value_of(value) if isinstance(value, ToolMessage | Command) else value)
+class Telling:
+    """The time in which a revealing tool tells what its function returned."""
+
+    __slots__ = ("_token", "_tool", "value")
+
+    def __init__(self, tool: BaseTool | None) -> None:
+        self._tool = tool
+        self.value: Any = _NOTHING
+
+    def __enter__(self) -> "Telling":
+        self._token = _telling_to.set(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _telling_to.reset(self._token)
+
+    def request(self, request: Any) -> Any:
+        """The request, made to the tool that tells."""
+        return request if self._tool is None else request.override(tool=self._tool)
+
+    def answer(self, host: Any) -> Answer:
+        """An answer with its value: what the function returned, or else what the text says."""
+        value = host if self.value is _NOTHING else self.value
+        return Answer(host, value_of(value))
+
+
+_telling_to: ContextVar[Telling | None] = ContextVar("hornbook_langgraph_telling", default=None)
 
 
 def is_error(host: Any) -> bool:
@@ -98,16 +106,6 @@ def recorded_answer(host: Any) -> Any:
             return host
 
 
-def watching(seen: Seen) -> Any:
-    """Let a revealing tool tell `seen`; give what `unwatched` takes."""
-    return _seen.set(seen)
-
-
-def unwatched(token: Any) -> None:
-    """End what `watching` began."""
-    _seen.reset(token)
-
-
 def _telling(fn: Callable[..., Any]) -> Callable[..., Any]:
     if iscoroutinefunction(fn):
 
@@ -125,9 +123,9 @@ def _telling(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _tell(value: Any) -> Any:
-    seen = _seen.get()
-    if seen is not None:
-        seen.value = value
+    telling = _telling_to.get()
+    if telling is not None:
+        telling.value = value
     return value
 
 

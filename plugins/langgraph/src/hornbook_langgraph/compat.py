@@ -26,8 +26,8 @@ __all__ = [
     "execution",
     "functions_of",
     "is_async_only",
+    "is_replay",
     "is_subgraph",
-    "replayed_checkpoint",
     "resumed",
     "running_config",
     "runtime_of",
@@ -64,11 +64,10 @@ def execution(config: Config) -> ExecutionInfo | None:
     return None if runtime is None else runtime.execution_info
 
 
-def replayed_checkpoint(config: Config) -> str | None:
-    """The checkpoint from which history is being replayed, if that is what happens."""
-    if config.get(_CONFIGURABLE, _NOTHING).get(_REPLAY) is None:
-        return None
-    return str(config.get("metadata", _NOTHING).get("checkpoint_id") or "")
+def is_replay(config: Config) -> bool:
+    """Whether history is being replayed, from a checkpoint that the metadata names."""
+    configurable = config.get(_CONFIGURABLE)
+    return configurable is not None and configurable.get(_REPLAY) is not None
 
 
 def resumed(config: Config, *, subgraph: bool = False) -> bool:

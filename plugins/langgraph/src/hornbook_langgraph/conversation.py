@@ -6,19 +6,20 @@ before is remembered, so that a value from an early turn still has its source.
 """
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from hornbook.kernel.context import GuardContext, Source
+from hornbook_langgraph.compat import Config, conversation
 
 __all__ = ["Conversations"]
 
 _CONVERSATIONS = 256
+_QUEUED = 64
 _REMEMBERED = 512
 """Turns and results of one conversation."""
 
@@ -26,56 +27,54 @@ _NO_SOURCE = ("messages", "jump_to", "remaining_steps")
 _SUMMARY = "summarization"
 _DEEPEST = 8
 
-
 Part = str | Source
 """A turn's text, or a result."""
 
 _NO_CALL: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationContext(GuardContext):
-    """The sources of a conversation, read only when an argument needs one."""
-
-    read: Callable[[], tuple[Source, ...]]
-
-    def sources(self) -> tuple[Source, ...]:
-        """Return the sources in the order in which they are looked at."""
-        return self.read()
-
-
 class Conversations:
-    """What was seen of each conversation; shared by threads, and bounded."""
+    """What was seen of each conversation; shared by threads, and bounded.
+
+    Most calls need no source, so what there is to see is only queued, and read when one does.
+    """
 
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, _Conversation] = OrderedDict()
         self._lock = threading.Lock()
+        self._queue: deque[tuple[Config, Sequence[BaseMessage] | tuple[Any, ToolMessage]]] = deque()
+        self.see = self._queue.append
+        """Takes a pair: a config with the history now, or with a call and its answer."""
 
-    def see(self, key: Hashable | None, state: Any) -> None:
-        """Remember what stands in the history now."""
-        if key is not None:
+    def tidy(self) -> None:
+        """Keep the queue short where nothing asks for a source."""
+        if len(self._queue) > _QUEUED:
             with self._lock:
-                self._of(key).see(_messages(state))
+                self._read()
 
-    def returned(self, key: Hashable | None, call: Mapping[str, Any], answer: ToolMessage) -> None:
-        """Remember a result at once: a summary may replace it before it is seen."""
-        if key is not None:
-            with self._lock:
-                self._of(key).returned(call, answer)
-
-    def context(self, key: Hashable | None, state: Any) -> GuardContext:
+    def context(self, config: Config, state: Any) -> GuardContext:
         """The sources of a conversation: its history, what was seen before, and its state."""
-        messages = _messages(state)
+        return cast("GuardContext", _Context(self, config, state))
+
+    def sources(self, config: Config, state: Any) -> tuple[Source, ...]:
+        """The sources of a conversation, read now."""
         with self._lock:
-            conversation = _Conversation() if key is None else self._of(key)
-            conversation.see(messages)
+            self._read()
+            key = conversation(config)
+            known = _Conversation() if key is None else self._of(key)
+            found = known.sources(_messages(state))
+        return (*found, *GuardContext(state=_plain(state)).sources())
 
-        def read() -> tuple[Source, ...]:
-            with self._lock:
-                found = tuple(conversation.sources(messages))
-            return (*found, *GuardContext(state=_plain(state)).sources())
-
-        return ConversationContext(read=read)
+    def _read(self) -> None:
+        while self._queue:
+            config, seen = self._queue.popleft()
+            key = conversation(config)
+            if key is None:
+                continue
+            if isinstance(seen, tuple):
+                self._of(key).returned(*seen)
+            else:
+                self._of(key).note(seen)
 
     def _of(self, key: Hashable) -> "_Conversation":
         known = self._known.get(key)
@@ -88,10 +87,28 @@ class Conversations:
         return known
 
 
+class _Context:
+    """What the guard asks of a `GuardContext`, read only when an argument needs a source."""
+
+    __slots__ = ("_config", "_conversations", "_found", "_state")
+
+    def __init__(self, conversations: Conversations, config: Config, state: Any) -> None:
+        self._conversations = conversations
+        self._config = config
+        self._state = state
+        self._found: tuple[Source, ...] | None = None
+
+    def sources(self) -> tuple[Source, ...]:
+        """Return the sources in the order in which they are looked at."""
+        if self._found is None:
+            self._found = self._conversations.sources(self._config, self._state)
+        return self._found
+
+
 class _Conversation:
     """The turns and results of one conversation, by the ids that checkpoints keep."""
 
-    __slots__ = ("_calls", "_count", "_last", "_present", "_seen")
+    __slots__ = ("_calls", "_count", "_last", "_noted", "_present", "_seen")
 
     def __init__(self) -> None:
         self._seen: dict[str, Part] = {}
@@ -100,8 +117,28 @@ class _Conversation:
         """The ids in the history as it is now."""
         self._count = 0
         self._last: BaseMessage | None = None
+        self._noted: Sequence[BaseMessage] = ()
 
-    def see(self, messages: Sequence[BaseMessage]) -> None:
+    def note(self, messages: Sequence[BaseMessage]) -> None:
+        """Keep a history for later; one that is shorter than the last says something is gone."""
+        if len(messages) < len(self._noted):
+            self._see(self._noted)
+        self._noted = messages
+
+    def returned(self, call: Mapping[str, Any], answer: ToolMessage) -> None:
+        """Take in a result at once: a summary may replace it before it is in a history."""
+        if self._noted:
+            self._see(self._noted)
+        self._add(*_result(answer, call), present=False)
+
+    def sources(self, messages: Sequence[BaseMessage]) -> tuple[Source, ...]:
+        """What was said, then what was returned, each in the order in which it came."""
+        if len(messages) < len(self._noted):
+            self._see(self._noted)
+        self._see(messages)
+        return tuple(self._sources(messages))
+
+    def _see(self, messages: Sequence[BaseMessage]) -> None:
         """Take in what is new in a history, which mostly is longer by a few messages."""
         begin = self._count
         if not begin or len(messages) < begin or messages[begin - 1] is not self._last:
@@ -114,19 +151,14 @@ class _Conversation:
         while len(self._seen) > _REMEMBERED:
             self._seen.pop(next(iter(self._seen)))
 
-    def returned(self, call: Mapping[str, Any], answer: ToolMessage) -> None:
-        """Take in a result that is not yet in the history."""
-        self._add(*_result(answer, call), present=False)
-
-    def sources(self, messages: Sequence[BaseMessage]) -> Iterator[Source]:
-        """What was said before what was returned, and in the order in which it came."""
-        ids = [*self._gone(), *self._present]
-        if len(ids) == len(self._present):
+    def _sources(self, messages: Sequence[BaseMessage]) -> Iterator[Source]:
+        gone = self._gone()
+        if not gone:
             # A summary is the model's own words; it counts only where nothing is known of
             # what it stands for.
             for message in filter(_is_summary, messages):
                 yield Source("summary", _text(message))
-        parts = [self._seen[found] for found in ids if found in self._seen]
+        parts = [self._seen[found] for found in (*gone, *self._present) if found in self._seen]
         turns = (part for part in parts if isinstance(part, str))
         for number, turn in enumerate(turns, 1):
             yield Source(f"turn {number}", turn)

@@ -4,35 +4,76 @@ A node is run again after an interrupt, a retry or on a replay. Its task keeps i
 so a record tells by it what belongs together; our own step ids tell the runs apart.
 """
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langgraph.runtime import ExecutionInfo
 
-from hornbook_langgraph.compat import Config, replayed_checkpoint
+from hornbook_langgraph.compat import Config, is_replay
 
-__all__ = ["step_identity"]
+__all__ = ["StepIdentity"]
+
+_METADATA = ("langgraph_node", "langgraph_step", "lc_agent_name")
 
 
-def step_identity(config: Config, execution: ExecutionInfo | None, **more: Any) -> dict[str, Any]:
-    """The host's ids for the step that is running; what the host does not tell is left out."""
-    meta: dict[str, Any] = {name: value for name, value in more.items() if value is not None}
-    if execution is not None:
-        meta["task_id"] = execution.task_id
-        meta["checkpoint_id"] = execution.checkpoint_id
-        meta["checkpoint_ns"] = namespace = execution.checkpoint_ns
-        if execution.thread_id is not None:
-            meta["thread_id"] = str(execution.thread_id)
-        if execution.node_attempt != 1:
-            meta["node_attempt"] = execution.node_attempt
-        if "|" in namespace:
-            meta["parent_task_id"] = namespace.split("|")[-2].rpartition(":")[2]
-    metadata = config.get("metadata")
-    if metadata:
-        for name in ("langgraph_node", "langgraph_step"):
-            if name in metadata:
-                meta[name] = metadata[name]
-    replayed = replayed_checkpoint(config)
-    if replayed is not None:
-        meta["replay"] = True
-        meta["replay_of"] = replayed
-    return meta
+class StepIdentity(Mapping[str, Any]):
+    """The host's ids for a step that is running; what the host does not tell is left out.
+
+    It is a mapping that is made when someone looks: every step has one, and few are read.
+    """
+
+    __slots__ = ("_call", "_execution", "_made", "_metadata", "_replaying")
+
+    def __init__(
+        self, config: Config, execution: ExecutionInfo | None, tool_call_id: str | None = None
+    ) -> None:
+        self._execution = execution
+        self._metadata = config.get("metadata")
+        self._replaying = is_replay(config)
+        self._call = tool_call_id
+        self._made: dict[str, Any] | None = None
+
+    def __getitem__(self, name: str) -> Any:
+        return self._ids()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids())
+
+    def __len__(self) -> int:
+        return len(self._ids())
+
+    def __repr__(self) -> str:
+        return f"StepIdentity({self._ids()!r})"
+
+    @property
+    def agent(self) -> str | None:
+        """The agent's name, when `create_agent` was given one."""
+        return None if self._metadata is None else self._metadata.get("lc_agent_name")
+
+    def _ids(self) -> dict[str, Any]:
+        if self._made is None:
+            self._made = dict(self._told())
+        return self._made
+
+    def _told(self) -> Iterator[tuple[str, Any]]:
+        if self._call is not None:
+            yield "tool_call_id", self._call
+        execution = self._execution
+        if execution is not None:
+            yield "task_id", execution.task_id
+            yield "checkpoint_id", execution.checkpoint_id
+            yield "checkpoint_ns", execution.checkpoint_ns
+            if execution.thread_id is not None:
+                yield "thread_id", str(execution.thread_id)
+            if execution.node_attempt != 1:
+                yield "node_attempt", execution.node_attempt
+            if "|" in execution.checkpoint_ns:
+                around = execution.checkpoint_ns.split("|")[-2]
+                yield "parent_task_id", around.rpartition(":")[2]
+        for name in _METADATA:
+            if self._metadata is not None and name in self._metadata:
+                yield name, self._metadata[name]
+        if self._replaying:
+            yield "replay", True
+            if self._metadata is not None and "checkpoint_id" in self._metadata:
+                yield "replay_of", self._metadata["checkpoint_id"]

@@ -3,7 +3,6 @@
 import os
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -14,18 +13,16 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.types import Command
 
 from hornbook.errors import DefinitionError
-from hornbook.trace.frame import current_run
+from hornbook.trace.frame import current
 from hornbook.trace.runs import Run
 from hornbook_langgraph.ambient import AmbientRun
 from hornbook_langgraph.attaching import Contracts, with_recovery
-from hornbook_langgraph.compat import conversation, running_config
+from hornbook_langgraph.compat import running_config
 from hornbook_langgraph.model import MODEL, ModelWrap
 from hornbook_langgraph.rules import Rules
 from hornbook_langgraph.tools import Halt, Tools, ToolWrap
 
 __all__ = ["HornbookMiddleware"]
-
-_NOTHING: AbstractContextManager[None] = nullcontext()
 
 
 class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -98,7 +95,9 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelResponse[Any] | AIMessage:
         """Stand around a model call."""
         self._see(request)
-        with self._recording():
+        if self._ambient is None or current.get() is not None:
+            return self._model.wrap(request, handler)
+        with self._ambient.around():
             return self._model.wrap(request, handler)
 
     async def awrap_model_call(
@@ -108,7 +107,9 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelResponse[Any] | AIMessage:
         """Stand around a model call of an async run."""
         self._see(request)
-        with self._recording():
+        if self._ambient is None or current.get() is not None:
+            return await self._model.awrap(request, handler)
+        with self._ambient.around():
             return await self._model.awrap(request, handler)
 
     def wrap_tool_call(
@@ -117,7 +118,9 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
     ) -> ToolMessage | Command[Any]:
         """Stand around a tool call."""
-        with self._recording():
+        if self._ambient is None or current.get() is not None:
+            return self._tools.wrap(request, handler)
+        with self._ambient.around():
             return self._tools.wrap(request, handler)
 
     async def awrap_tool_call(
@@ -126,7 +129,9 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
         """Stand around a tool call of an async run."""
-        with self._recording():
+        if self._ambient is None or current.get() is not None:
+            return await self._tools.awrap(request, handler)
+        with self._ambient.around():
             return await self._tools.awrap(request, handler)
 
     def close(self) -> None:
@@ -150,12 +155,9 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
         if guards is not None:
             # A schema that cannot be guarded is told before the model is asked anything.
             guards.of(request.tools)
-            self._tools.conversations.see(conversation(running_config()), request.state)
-
-    def _recording(self) -> AbstractContextManager[None]:
-        if self._ambient is None or current_run() is not None:
-            return _NOTHING
-        return self._ambient.around()
+            conversations = self._tools.conversations
+            conversations.see((running_config(), request.messages))
+            conversations.tidy()
 
 
 def _checked(contracts: object) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from hornbook.step.effects import Call, Effect, adrive, drive
 from hornbook.step.hosted import HostedStep
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recover import Recover
-from hornbook_langgraph.compat import execution, resumed, running_config
+from hornbook_langgraph.compat import resumed, running_config
 from hornbook_langgraph.halting import closing, closing_of, halts
-from hornbook_langgraph.identity import step_identity
+from hornbook_langgraph.identity import StepIdentity
 from hornbook_langgraph.rules import Rules, record_rules
 from hornbook_langgraph.tools import Halt
 
@@ -55,7 +55,7 @@ class ModelWrap:
         self._rules = rules
         self._halt = halt
         contract, recover = given or (None, Recover())
-        self._holds_back = contract is not None
+        self._plain = contract is None
         self._quiet: tuple[object, object] | None = None
         if contract is not None:
             contract.refuse_unknown_inputs(_INPUTS, MODEL)
@@ -78,20 +78,20 @@ class ModelWrap:
 
     def wrap(self, request: Request, handler: Handler) -> Any:
         """Around one call, from sync code."""
-        halted = halts(request.messages)
-        if halted:
+        messages = request.messages
+        if messages and isinstance(messages[-1], ToolMessage) and (halted := halts(messages)):
             return closing(halted)
-        if not self._rules.may_apply() and not self._holds_back:
+        if self._plain and not self._rules.may_apply():
             return self._step.call(handler, (request,), {})
         asking = _Asking(self, handler)
         return self._step.call(asking.ask, (request,), {})
 
     async def awrap(self, request: Request, handler: AsyncHandler) -> Any:
         """Around one call, from async code."""
-        halted = halts(request.messages)
-        if halted:
+        messages = request.messages
+        if messages and isinstance(messages[-1], ToolMessage) and (halted := halts(messages)):
             return closing(halted)
-        if not self._rules.may_apply() and not self._holds_back:
+        if self._plain and not self._rules.may_apply():
             return await self._step.acall(handler, (request,), {})
         asking = _Asking(self, handler)
         return await self._step.acall(asking.aask, (request,), {})
@@ -107,7 +107,7 @@ class ModelWrap:
 
     def held_back(self, request: Request) -> Request:
         """The request with a model whose tokens are not streamed before they are accepted."""
-        if not self._holds_back:
+        if self._plain:
             return request
         model: Any = request.model
         known = self._quiet
@@ -205,8 +205,7 @@ def usage_of(response: Any) -> Usage:
 def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
     config = running_config()
     runtime = args[0].runtime
-    known = execution(config) if runtime is None else runtime.execution_info
-    return step_identity(config, known)
+    return StepIdentity(config, None if runtime is None else runtime.execution_info)
 
 
 def _message_of(response: Any) -> AIMessage | None:

@@ -24,7 +24,7 @@ from hornbook_langgraph.compat import (
     runtime_of,
 )
 from hornbook_langgraph.fitted import fitted
-from hornbook_langgraph.identity import step_identity
+from hornbook_langgraph.identity import StepIdentity
 from hornbook_langgraph.inputs import (
     INJECTED,
     NodeInputs,
@@ -193,7 +193,7 @@ def _operation(
 
 def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
     config = running_config()
-    return step_identity(config, execution(config))
+    return StepIdentity(config, execution(config))
 
 
 def _as_nodes(recover: Recover, step: str, *, asynchronous: bool) -> Recover:

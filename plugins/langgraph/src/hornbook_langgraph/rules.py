@@ -32,7 +32,11 @@ class Rules:
 
     def may_apply(self) -> bool:
         """Whether there can be rules at all, so that a call without pays nothing."""
-        return self._source is not None or self.namespace is not None
+        if self._source is not None or self._namespace is not None:
+            return True
+        frame = current.get()
+        run = None if frame is None else frame[RUN]
+        return run is not None and run.namespace is not None
 
     @property
     def namespace(self) -> str | None:

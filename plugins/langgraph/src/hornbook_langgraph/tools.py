@@ -20,26 +20,22 @@ from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recover import Recover
 from hornbook_langgraph.answers import (
     Answer,
-    Seen,
-    answer_of,
+    Telling,
     as_message,
     is_error,
     recorded_answer,
     revealing,
-    unwatched,
     value_of,
-    watching,
 )
 from hornbook_langgraph.attaching import Contracts, with_recovery
 from hornbook_langgraph.compat import (
-    conversation,
     resumed,
     running_config,
     with_tool_wrap,
 )
 from hornbook_langgraph.conversation import Conversations
 from hornbook_langgraph.halting import halt_answer, unforged
-from hornbook_langgraph.identity import step_identity
+from hornbook_langgraph.identity import StepIdentity
 from hornbook_langgraph.toolset import Guards, spec_of
 
 __all__ = ["Halt", "ToolWrap", "Tools", "guard_tools"]
@@ -61,7 +57,8 @@ class ToolWrap:
         self.guards = _guards(tools)
         self.conversations = Conversations()
         self._contracts = {name: with_recovery(name, given) for name, given in contracts.items()}
-        self._fit: frozenset[str] = frozenset()
+        self._unfit = bool(contracts)
+        """Whether the contracts have yet to be compared with the agent's tools."""
         self._steps = {
             name: self._step(name, contract, recover)
             for name, (contract, recover) in self._contracts.items()
@@ -70,24 +67,19 @@ class ToolWrap:
 
     def wrap(self, request: ToolCallRequest, handler: Handler) -> Any:
         """Around one call, from sync code."""
-        step, revealed = self._ready(request)
+        step = self._ready(request)
         if step.operation.contract is None:
             return step.call(lambda asked: self._own(asked, handler(asked)), (request,), {})
 
         def attempt(asked: ToolCallRequest) -> Answer:
-            seen = Seen()
-            token = watching(seen)
-            try:
-                host = handler(asked.override(tool=revealed) if revealed else asked)
-            finally:
-                unwatched(token)
-            return answer_of(self._own(asked, host), seen)
+            with Telling(self._revealed(asked)) as telling:
+                return telling.answer(self._own(asked, handler(telling.request(asked))))
 
         return _host(step.call(attempt, (request,), {}))
 
     async def awrap(self, request: ToolCallRequest, handler: AsyncHandler) -> Any:
         """Around one call, from async code."""
-        step, revealed = self._ready(request)
+        step = self._ready(request)
         if step.operation.contract is None:
 
             async def plainly(asked: ToolCallRequest) -> Any:
@@ -96,13 +88,8 @@ class ToolWrap:
             return await step.acall(plainly, (request,), {})
 
         async def attempt(asked: ToolCallRequest) -> Answer:
-            seen = Seen()
-            token = watching(seen)
-            try:
-                host = await handler(asked.override(tool=revealed) if revealed else asked)
-            finally:
-                unwatched(token)
-            return answer_of(self._own(asked, host), seen)
+            with Telling(self._revealed(asked)) as telling:
+                return telling.answer(self._own(asked, await handler(telling.request(asked))))
 
         return _host(await step.acall(attempt, (request,), {}))
 
@@ -122,23 +109,28 @@ class ToolWrap:
             if not spec.shape.open:
                 contract.refuse_unknown_inputs(tuple(spec.shape.properties), name)
 
-    def _ready(self, request: ToolCallRequest) -> tuple[HostedStep, BaseTool | None]:
-        """The step for a call, and the tool that tells what its function returned."""
-        name, tool = request.tool_call["name"], request.tool
-        if self._contracts and not self._fit:
+    def _ready(self, request: ToolCallRequest) -> HostedStep:
+        """The step for a call."""
+        if self._unfit:
             self.refuse_misfits(_by_name(request))
-            self._fit = frozenset(self._contracts)
+            self._unfit = False
+        name = request.tool_call["name"]
         step = self._steps.get(name)
         if step is None:
             step = self._step(name, None, Recover())
-            if tool is not None:  # a name that the model made up is not kept
+            if request.tool is not None:  # a name that the model made up is not kept
                 self._steps[name] = step
-        if tool is None or step.operation.contract is None:
-            return step, None
-        known = self._revealing.get(name)
+        return step
+
+    def _revealed(self, request: ToolCallRequest) -> BaseTool | None:
+        """The tool that tells what its function returned, if it can."""
+        tool = request.tool
+        if tool is None:
+            return None
+        known = self._revealing.get(tool.name)
         if known is None or known[0] is not tool:
-            known = self._revealing[name] = (tool, revealing(tool))
-        return step, known[1]
+            known = self._revealing[tool.name] = (tool, revealing(tool))
+        return known[1]
 
     def _step(self, name: str, contract: Contract[Any] | None, recover: Recover) -> HostedStep:
         operation = Operation(
@@ -161,20 +153,19 @@ class ToolWrap:
     def _guard(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ContractReport:
         assert self.guards is not None
         request: ToolCallRequest = args[0]
-        call = request.tool_call
-        tools, tool = request.runtime.tools, request.tool
-        guard = self.guards.of(tools)
+        call, tool, runtime = request.tool_call, request.tool, cast("Any", request.runtime)
+        guard = self.guards.of(runtime.tools)
         if tool is not None and tool.name not in guard.registry:
-            guard = self.guards.of([*tools, tool])
-        context = self.conversations.context(conversation(request.runtime.config), request.state)
+            guard = self.guards.of([*runtime.tools, tool])
+        context = self.conversations.context(runtime.config, request.state)
         return guard.check(call["name"], call["args"], context)
 
     def _own(self, request: ToolCallRequest, host: Any) -> Any:
         """A tool's own answer, without a halt of its making, and remembered as a source."""
-        own = unforged(host)
+        own = host if type(host) is ToolMessage and host.artifact is None else unforged(host)
         if self.guards is not None and isinstance(own, ToolMessage) and own.status != "error":
-            key = conversation(request.runtime.config)
-            self.conversations.returned(key, request.tool_call, own)
+            config: Any = request.runtime.config
+            self.conversations.see((config, (request.tool_call, own)))
         return own
 
     def _tell(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
@@ -254,9 +245,8 @@ def _rebuild(
 
 def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
     request: ToolCallRequest = args[0]
-    runtime = request.runtime
-    call_id = request.tool_call["id"]
-    return step_identity(cast("Any", runtime.config), runtime.execution_info, tool_call_id=call_id)
+    runtime: Any = request.runtime
+    return StepIdentity(runtime.config, runtime.execution_info, request.tool_call["id"])
 
 
 def _host(raw: Any) -> Any:

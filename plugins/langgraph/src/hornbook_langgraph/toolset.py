@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from langchain_core.tools import BaseTool
@@ -51,19 +51,26 @@ class Guards:
 
     def __init__(self, given: ToolGuard | None = None) -> None:
         self._given = given
+        self._last: tuple[list[Any], ToolGuard] | None = None
         self._known: OrderedDict[tuple[int, ...], tuple[ToolGuard, tuple[BaseTool, ...]]]
         self._known = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, tools: Iterable[object]) -> ToolGuard:
+    def of(self, tools: Sequence[object]) -> ToolGuard:
         """The guard for these tools; tools that a provider runs itself are no tools here."""
         if self._given is not None:
             return self._given
+        last = self._last
+        # Lists of the same objects are equal without a look into them.
+        if last is not None and last[0] == tools:
+            return last[1]
         ours = tuple(tool for tool in tools if isinstance(tool, BaseTool))
         key = tuple(map(id, ours))
-        known = self._known.get(key)
         # The tools are kept beside their ids, which else might be given to other objects.
-        return known[0] if known is not None else self._make(key, ours)
+        known = self._known.get(key)
+        guard = self._make(key, ours) if known is None else known[0]
+        self._last = (list(tools), guard)
+        return guard
 
     def _make(self, key: tuple[int, ...], tools: tuple[BaseTool, ...]) -> ToolGuard:
         by_name = {tool.name: tool for tool in tools}
@@ -77,7 +84,10 @@ class Guards:
 
 def _of_model(schema: Any) -> tuple[dict[str, Any], Callable[[Mapping[str, Any]], object]]:
     if issubclass(schema, BaseModel):
-        return schema.model_json_schema(), schema.model_validate
+        # The model's own validator, without the checks that `model_validate` makes before it.
+        return schema.model_json_schema(), cast(
+            "Any", schema
+        ).__pydantic_validator__.validate_python
     # A model of pydantic's first version, which LangChain still takes.
     return schema.schema(), schema.parse_obj
 

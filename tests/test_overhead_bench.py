@@ -1,0 +1,62 @@
+"""`bench/overhead.py` measures what it says: every peer, in one run, as ratios. Never a speed."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workspace import ROOT
+
+PEERS = {
+    "plain call",
+    "hornbook, no run",
+    "hornbook, record in memory",
+    "hornbook, record in a file",
+    "beartype Is",
+    "deal.post",
+    "pydantic validate_call",
+    "icontract.ensure",
+    "agent-airlock",
+}
+
+
+def measured(folder: Path, table: str) -> list[dict[str, object]]:
+    command = [sys.executable, str(ROOT / "bench" / "overhead.py"), "--quick", "--only", table]
+    subprocess.run([*command, "--json", str(folder)], cwd=folder, check=True, capture_output=True)
+    (file,) = folder.glob("*.json")
+    return json.loads(file.read_text(encoding="utf-8"))["figures"]
+
+
+@pytest.mark.requirement("bench:overhead:table")
+def test_every_named_peer_is_measured_in_the_same_run(tmp_path: Path):
+    figures = measured(tmp_path, "A plain step")
+    assert {figure["name"] for figure in figures} == PEERS
+    assert all(figure["ratio"] > 0 for figure in figures)
+
+
+@pytest.mark.requirement("bench:overhead:import")
+def test_the_import_is_measured_against_pydantic_s_own(tmp_path: Path):
+    (figure,) = measured(tmp_path, "Import")
+    assert figure["against"] == "from pydantic import BaseModel, TypeAdapter"
+    assert figure["at_most"] == 1.15
+
+
+@pytest.mark.requirement("bench:overhead:step")
+@pytest.mark.parametrize(
+    ("table", "marks"),
+    [
+        ("A pydantic output contract", [2.5, 2.5]),
+        ("A LangGraph node", [0.05, None]),
+        ("A LangChain agent run", [None, 1.5, 1.5]),
+    ],
+)
+def test_ratios_are_compared_with_their_marks(
+    tmp_path: Path, table: str, marks: list[float | None]
+):
+    figures = measured(tmp_path, table)
+    assert [figure["at_most"] for figure in figures] == marks
+    for figure in figures:
+        if figure["at_most"] is not None:
+            assert figure["reached"] == (figure["ratio"] <= figure["at_most"])
