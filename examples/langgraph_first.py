@@ -1,7 +1,8 @@
-"""The agent that every LangGraph tutorial opens with; the lines marked `# hornbook` guard it.
+"""A first LangGraph agent: one model, one tool, one prompt. The lines marked `# hornbook` guard it.
 
-Run `python examples/langgraph_first.py`. It asks a scripted model that guesses the city, as
-models do; set OPENAI_API_KEY or ANTHROPIC_API_KEY to ask a live one.
+`python examples/langgraph_first.py` asks a scripted model that gets the flight number wrong,
+as models do; with OPENAI_API_KEY or ANTHROPIC_API_KEY set it asks a live one. The record is
+in `runs`: read it with `hornbook trace list`.
 """
 
 import os
@@ -12,41 +13,45 @@ from langchain.chat_models import init_chat_model
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+
 from hornbook_langgraph import HornbookMiddleware  # hornbook
 
-QUESTION = "My sister has moved to Bergen. Does she need an umbrella there today?"
+QUESTION = "My sister lands in Bergen with DY620 today. When should I be there?"
+ARRIVALS = {"DY620": "16:40, on time", "SK620": "11:05, landed"}
 LIVE = {"OPENAI_API_KEY": "openai:gpt-5-mini", "ANTHROPIC_API_KEY": "anthropic:claude-haiku-4-5"}
 
 
-def get_weather(city: str) -> str:
-    """Get the weather of a city."""
-    return {"Bergen": "rain", "Oslo": "sunshine"}.get(city, "no report") + f" in {city}"
+def get_arrival(flight: str) -> str:
+    """Get the arrival of a flight today, by its number."""
+    return f"{flight}: {ARRIVALS.get(flight, 'not known')}"
 
 
 class ScriptedModel(BaseChatModel):
-    """Asks for Oslo; told that nobody said Oslo, it asks for Bergen; then it answers."""
+    """Asks for SK620; told that nobody said so, asks for DY620; answers with what it hears."""
 
-    _llm_type = "scripted"
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
         last = messages[-1]
-        blocked = getattr(last, "status", "") == "error" and "Oslo" in last.text
+        blocked = getattr(last, "status", "") == "error" and "SK620" in last.text
         if last.type == "human" or blocked:
-            city = "Bergen" if blocked else "Oslo"
-            call = {"name": "get_weather", "args": {"city": city}, "id": f"{len(messages)}"}
+            arguments = {"flight": "DY620" if blocked else "SK620"}
+            call = {"name": "get_arrival", "args": arguments, "id": f"call-{len(messages)}"}
             message = AIMessage(content="", tool_calls=[call])
         else:
-            message = AIMessage(content=f"The report says: {last.text}.")
+            message = AIMessage(content=f"The airport says {last.text}.")
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 live = next((name for key, name in LIVE.items() if os.environ.get(key)), None)
 agent = create_agent(
     model=init_chat_model(live) if live else ScriptedModel(),
-    tools=[get_weather],
+    tools=[get_arrival],
     system_prompt="You are a helpful assistant",
     middleware=[HornbookMiddleware(trace="runs")],  # hornbook
 )

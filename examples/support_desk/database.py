@@ -19,7 +19,8 @@ CREATE TABLE orders (order_id TEXT PRIMARY KEY, customer_id TEXT REFERENCES cust
                      placed_on TEXT, status TEXT, delivered_on TEXT);
 CREATE TABLE items (order_id TEXT REFERENCES orders, sku TEXT, name TEXT, category TEXT,
                     quantity INTEGER, price REAL);
-CREATE TABLE policies (category TEXT PRIMARY KEY, days INTEGER, fee_percent INTEGER, pickup INTEGER);
+CREATE TABLE policies (category TEXT PRIMARY KEY, days INTEGER, fee_percent INTEGER,
+                       pickup INTEGER);
 CREATE TABLE verifications (customer_id TEXT PRIMARY KEY REFERENCES customers);
 CREATE TABLE refunds (refund_id INTEGER PRIMARY KEY, order_id TEXT REFERENCES orders,
                       amount REAL, reason TEXT, payout TEXT, verified INTEGER);
@@ -48,9 +49,10 @@ def one(query: str, *values: Any) -> dict[str, Any] | None:
     return next(iter(rows(query, *values)), None)
 
 
-def create(path: Path) -> None:
-    """Make the database at `path`, fill it, and let `connect` use it from now on."""
-    os.environ["SUPPORT_DESK_DB"] = str(path)
+def create(folder: Path) -> None:
+    """Make a database in a new folder, fill it, and let `connect` use it from now on."""
+    folder.mkdir(parents=True)
+    os.environ["SUPPORT_DESK_DB"] = str(folder / "desk.db")
     with connect() as db:
         db.executescript(SCHEMA)
         for table in ("customers", "orders", "items"):
@@ -62,4 +64,4 @@ def create(path: Path) -> None:
 def _fill(db: sqlite3.Connection, table: str, records: Sequence[dict[str, Any]]) -> None:
     marks = ", ".join("?" for _ in records[0])
     values = [tuple(record.values()) for record in records]
-    db.executemany(f"INSERT INTO {table} VALUES ({marks})", values)  # noqa: S608, our own names
+    db.executemany(f"INSERT INTO {table} VALUES ({marks})", values)

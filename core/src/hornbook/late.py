@@ -3,7 +3,7 @@
 `hornbook/__init__` puts the functions in; they import what they need when first called.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 __all__ = ["Late", "clause_kinds", "hook_set", "observers"]
@@ -24,8 +24,13 @@ class Late(Generic[T]):
 hook_set: Late[Any] = Late(lambda: None)
 """The `HookSet` of the plugins, asked once by the slot in `hornbook.step.hookset`."""
 
-clause_kinds: Late[Any] = Late(dict[str, Any])
+clause_kinds: Late[dict[str, Any]] = Late(dict[str, Any])
 """Clause kinds that plugins registered, by name."""
 
-observers: Late[Any] = Late(lambda sinks: ())
+
+def _nobody(sinks: Sequence[str]) -> tuple[Any, ...]:
+    return ()
+
+
+observers: Late[Any] = Late(_nobody)
 """Who is shown every event of a run: `observers.ask(names of trace sinks)`."""

@@ -93,7 +93,7 @@ def in_child() -> Callable[..., None]:
             problem = b""
             try:
                 function(*arguments)
-            except BaseException:  # noqa: BLE001 - told to the parent
+            except BaseException:
                 problem = traceback.format_exc().encode()
             os.write(writing, problem)
             os._exit(0)

@@ -21,11 +21,10 @@ def with_recovery(name: str, given: object) -> tuple[Contract[Any], Recover]:
     Raises:
         DefinitionError: it is neither.
     """
-    match given:
-        case Contract():
-            return cast("Contract[Any]", given), Recover()
-        case (Contract() as contract, Recover() as recover):
-            return cast("Contract[Any]", contract), recover
+    pair: Any = given if isinstance(given, tuple) else (given, Recover())
+    match pair:
+        case (Contract(), Recover()):
+            return cast("tuple[Contract[Any], Recover]", pair)
         case _:
             raise DefinitionError(
                 f"{name!r}: give a Contract, or a pair of Contract and Recover, not {given!r:.80}"

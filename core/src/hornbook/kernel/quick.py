@@ -27,7 +27,12 @@ def quick_test(spec: ToolSpec, policy: Policy) -> Quick | None:
     schema must say no more of the arguments as a whole than their names.
     """
     validate, root = spec.validate, spec.parameters
-    if validate is None or policy.grounded or spec.shape.open or not _PLAIN_KEYWORDS.issuperset(root):
+    if (
+        validate is None
+        or policy.grounded
+        or spec.shape.open
+        or not _PLAIN_KEYWORDS.issuperset(root)
+    ):
         return None
     known = frozenset(spec.shape.properties)
     required = frozenset(cast("list[str]", root.get("required", ())))

@@ -55,15 +55,17 @@ def contract(
     def decorate(fn: Callable[P, R]) -> Callable[P, R]:
         given: object = fn
         if isinstance(given, classmethod | staticmethod):
-            inner = cast("Callable[..., Any]", given.__func__)
-            return cast("Callable[P, R]", type(given)(decorate(inner)))
+            method = cast("Any", given)
+            return type(method)(decorate(method.__func__))
         return decorated(fn, contract, recovering, name, deterministic, max_items)
 
     return decorate
 
 
 @overload
-def checked(fn: Callable[P, Coroutine[Any, Any, R]], /) -> "Callable[P, Awaitable[Checked[R]]]": ...
+def checked(  # pyright: ignore[reportOverlappingOverload] - a coroutine function is a function
+    fn: Callable[P, Coroutine[Any, Any, R]], /
+) -> "Callable[P, Awaitable[Checked[R]]]": ...
 @overload
 def checked(fn: Callable[P, R], /) -> "Callable[P, Checked[R]]": ...
 def checked(fn: Callable[P, Any], /) -> Callable[P, Any]:

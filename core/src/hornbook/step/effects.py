@@ -7,7 +7,7 @@ async hosts share one definition of what happens and leave equal records.
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from hornbook.budget import Meter
 from hornbook.contracts.contract import Contract
@@ -140,11 +140,8 @@ class AskHooks:
             ) from error
 
     def _fit(self, impl: Impl, answer: object) -> object:
-        if self.hook == "hornbook_check_output":
-            wanted, fits = "a list of Violations", _are_violations(answer)
-        else:
-            wanted, fits = "a Decision", isinstance(answer, Decision)
-        if answer is None or fits:
+        wanted, fits = _ANSWERS.get(self.hook, _DECISION)
+        if answer is None or fits(answer):
             return answer
         raise PluginError(
             f"plugin {impl.plugin!r} gave {type(answer).__name__} from {self.hook}, "
@@ -153,10 +150,32 @@ class AskHooks:
 
 
 def _are_violations(answer: object) -> bool:
+    return _are(answer, Violation)
+
+
+def _are_rules(answer: object) -> bool:
+    from hornbook.rules import LearnedRule
+
+    return _are(answer, LearnedRule)
+
+
+def _are(answer: object, kind: type[object]) -> bool:
     if not isinstance(answer, Sequence) or isinstance(answer, str):
         return False
-    found: Sequence[object] = answer
-    return all(isinstance(one, Violation) for one in found)
+    found = cast("Sequence[object]", answer)
+    return all(isinstance(one, kind) for one in found)
+
+
+_DECISION: tuple[str, Callable[[object], bool]] = (
+    "a Decision",
+    lambda answer: isinstance(answer, Decision),
+)
+_ANSWERS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    "hornbook_check_output": ("a list of Violations", _are_violations),
+    "hornbook_retrieve_rules": ("a list of LearnedRules", _are_rules),
+    "hornbook_render_rules": ("a text", lambda answer: isinstance(answer, str)),
+}
+"""What a hook must give; any hook that is not named here gives a Decision."""
 
 
 def drive(recovery: Generator[Effect, Any, T]) -> T:

@@ -39,7 +39,7 @@ def sync_wrapper(fn: Callable[..., Any], operation: Operation) -> Callable[..., 
         if not slot.quiet or (run is None and parent is not None):
             return drive(Recovery(operation, fn, args, kwargs).live()).settled()
         if run is None:
-            frame = None
+            frame: Any = None
             value = fn(*args, **kwargs)
         else:
             start = run.start
@@ -87,7 +87,7 @@ def async_wrapper(
         if not slot.quiet or (run is None and parent is not None):
             return (await adrive(Recovery(operation, fn, args, kwargs).live())).settled()
         if run is None:
-            frame = None
+            frame: Any = None
             value = await fn(*args, **kwargs)
         else:
             start = run.start

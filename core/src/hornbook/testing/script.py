@@ -6,7 +6,7 @@ The scripted models of the hosts read it, so that one script drives an agent of 
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from hornbook.errors import DefinitionError, HornbookError
 
@@ -74,10 +74,15 @@ class Reply:
             case Exception():
                 return cls(error=written)
             case _:
-                calls: tuple[object, ...] = tuple(written)
-                if not calls or not all(isinstance(one, ToolCall) for one in calls):
-                    raise DefinitionError(f"{written!r:.80} is no reply of a script")
-                return cls(calls=tuple(one for one in calls if isinstance(one, ToolCall)))
+                return cls(calls=_calls(written))
+
+
+def _calls(written: object) -> tuple[ToolCall, ...]:
+    listed = cast("Sequence[object]", written) if isinstance(written, Sequence) else ()
+    calls = tuple(one for one in listed if isinstance(one, ToolCall))
+    if not calls or len(calls) != len(listed):
+        raise DefinitionError(f"{written!r:.80} is no reply of a script")
+    return calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

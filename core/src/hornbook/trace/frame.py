@@ -38,10 +38,14 @@ class Ended(Protocol):
     """What the record wants to know of a step that did not simply succeed."""
 
     @property
-    def status(self) -> str: ...
+    def status(self) -> str:
+        """How it ended: `recovered`, `violated`, `error`, ..."""
+        ...
 
     @property
-    def ok(self) -> bool: ...
+    def ok(self) -> bool:
+        """Whether it gave a value."""
+        ...
 
     def as_record(self) -> "Mapping[str, Any]":
         """Attempts, report, error: plain data, not yet redacted."""
@@ -52,19 +56,29 @@ class Recorded(Protocol):
     """What the record wants to know of the operation that a step runs."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What records call the step."""
+        ...
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """`run`, `node`, `model` or `tool`."""
+        ...
 
     @property
-    def host(self) -> str: ...
+    def host(self) -> str:
+        """The agent framework."""
+        ...
 
     @property
-    def agent(self) -> str | None: ...
+    def agent(self) -> str | None:
+        """The agent it belongs to, where the host has several."""
+        ...
 
     @property
-    def contract_digest(self) -> str | None: ...
+    def contract_digest(self) -> str | None:
+        """Digest of its contract, when it has one."""
+        ...
 
     def bind(self, args: tuple[Any, ...], kwargs: "Mapping[str, Any]") -> "Mapping[str, Any]":
         """The arguments by name."""

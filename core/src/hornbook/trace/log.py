@@ -193,7 +193,7 @@ class Log:
         for observer in self._observers:
             try:
                 observer(event)
-            except Exception:
+            except Exception:  # noqa: BLE001 - whatever it raises is the observer's own matter
                 logger("trace").exception("an observer of the trace raised; the step goes on")
 
 
@@ -207,19 +207,23 @@ class MemoryLog(Log):
 
     @property
     def events(self) -> tuple[Event, ...]:
+        """All events so far, made from the rows."""
         return tuple(_event(self.run, seq, one) for seq, one in enumerate(self._in_order()))
 
     def hot(self) -> tuple[Callable[[Frame], object], Callable[[Frame], object] | None]:
-        # One append a step: its frame is the row, and tells by itself when it has ended.
+        """One append a step: its frame is the row, and tells by itself when it has ended."""
         return (self.start, self.end) if self._observers else (self._rows.append, None)
 
     def start(self, frame: Frame) -> object:
+        """Record that a step starts."""
         return super().start(frame) if self._observers else self._rows.append(frame)
 
     def end(self, frame: Frame) -> object:
+        """Record that a step has ended."""
         return super().end(frame) if self._observers else None
 
     def write(self, fields: Fields) -> None:
+        """Record one event."""
         row = (time.perf_counter(), fields)
         if not self._observers:
             self._rows.append(row)
@@ -262,25 +266,30 @@ class FileLog(Log):
 
     @property
     def path(self) -> Path:
+        """The run's folder."""
         return self._path
 
     @property
     def events(self) -> tuple[Event, ...]:
+        """All events so far, read from every process's file."""
         from hornbook.trace.reader import read
 
         return tuple(read(self._path))
 
     def write(self, fields: Fields) -> None:
+        """Record one event."""
         seq = self._file.append(fields)
         if self._observers:
             self.observe(_event(self.run, seq, fields))
 
     def close(self, fields: Fields) -> None:
+        """Record the end of the run, and anchor the record."""
         seq = self._file.end(fields)
         if self._observers:
             self.observe(_event(self.run, seq, fields))
 
     def writer_of(self, number: int) -> str:
+        """The token of the file that a step's number belongs to."""
         for last, writer in self._earlier:
             if number <= last:
                 return writer

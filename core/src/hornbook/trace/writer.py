@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 from weakref import WeakSet
@@ -81,8 +82,10 @@ class TraceFile:
         """Records that could not be written."""
 
     def __del__(self) -> None:
-        if getattr(self, "_fd", None) is not None:
-            self._close()
+        fd = getattr(self, "_fd", None)
+        if fd is not None:
+            with suppress(OSError):
+                os.close(fd)
 
     # --- making one ---------------------------------------------------------------------
 
