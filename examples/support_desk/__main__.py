@@ -1,6 +1,7 @@
 """Run the support desk, without Hornbook and with it: `python -m examples.support_desk`."""
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -95,6 +96,8 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(f"The recording does not know this situation: {error}")
     print("\nWhat it came to:", *comparison(runs), sep="\n")
     print(f"\n{time.perf_counter() - began:.1f} seconds; all files are in {out}")
+    if not options.bare:
+        print(*how_to_read(out / "with" / "runs"), sep="\n")
 
 
 def tell_without(model: BaseChatModel, folder: Path) -> Refunds:
@@ -109,11 +112,17 @@ def tell_with(model: BaseChatModel, folder: Path) -> Refunds:
     """Answer the e-mails with Hornbook, and tell what its record says."""
     print("\nThe same agent with Hornbook; agent.py differs from agent_plain.py by")
     print(*difference(), sep="\n")
-    record = with_hornbook(model, folder)
-    print(*story(read(record)), sep="\n")
-    print(f"\nThe record is {verify_trace(record).status}. To read it:")
-    print(f"  hornbook trace show {record}\n  hornbook trace verify {record}")
+    print(*story(read(with_hornbook(model, folder))), sep="\n")
     return refunds()
+
+
+def how_to_read(runs: Path) -> Iterator[str]:
+    """Say whether the record is whole, and how to read it."""
+    [record] = runs.iterdir()
+    beside = Path(sys.executable).with_name("hornbook")
+    command = "hornbook" if shutil.which("hornbook") else os.path.relpath(beside)
+    yield f"The record is {verify_trace(record).status}. To read it:"
+    yield from (f"  {command} trace {verb} {record}" for verb in ("show", "verify"))
 
 
 if __name__ == "__main__":

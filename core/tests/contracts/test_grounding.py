@@ -109,6 +109,7 @@ def test_exact_wants_the_text_letter_by_letter() -> None:
         ("ガ", "ｶﾞ", "ｶﾞ"),
         ("ΣΊΣΥΦΟΣ", "ο σίσυφος", "σίσυφος"),
         ("x2", "x²", None),
+        ("\u1160", "\u1160", "\u1160"),
     ],
 )
 def test_case_width_quotes_and_space_do_not_count(

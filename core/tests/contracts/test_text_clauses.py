@@ -86,9 +86,7 @@ def test_fuzzy_accepts_what_is_close_enough() -> None:
     ],
     ids=["mode", "not fuzzy", "zero", "nan"],
 )
-def test_a_way_of_grounding_that_cannot_work_is_refused(
-    options: dict[str, Any], told: str
-) -> None:
+def test_a_way_of_grounding_that_cannot_work_is_refused(options: dict[str, Any], told: str) -> None:
     with pytest.raises(DefinitionError) as refused:
         clauses.grounded("id", source="query", **options)
     assert str(refused.value) == told

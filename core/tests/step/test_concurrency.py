@@ -5,14 +5,26 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hornbook import Budget, BudgetExceeded, Contract, ContractViolation, Recover, Violation
-from hornbook import checked, clauses, contract, feedback, run
+from hornbook import (
+    Budget,
+    BudgetExceeded,
+    Contract,
+    ContractViolation,
+    Recover,
+    Violation,
+    checked,
+    clauses,
+    contract,
+    feedback,
+    run,
+)
 from hornbook.contracts import Judgement, Question
 from hornbook.trace import Event, Run, current_run
 
@@ -110,9 +122,7 @@ def test_two_threads_each_with_a_run_of_a_thousand_tasks() -> None:
     for opened, low in ((one, 0), (other, 10_000)):
         assert opened.meter.spent.calls == TASKS
         numbers = [
-            event.data["inputs"]["number"]
-            for event in opened.events
-            if event.kind == "step.start"
+            event.data["inputs"]["number"] for event in opened.events if event.kind == "step.start"
         ]
         assert sorted(numbers) == list(range(low, low + TASKS))
 
@@ -215,10 +225,8 @@ def branch(trees: list[Tree], walk: Callable[[Tree], None]) -> None:
 
 
 def walk(tree: Tree) -> None:
-    try:
+    with suppress(Boom, ContractViolation):
         branch(tree, walk) if isinstance(tree, list) else leaf(tree)
-    except (Boom, ContractViolation):
-        pass
 
 
 @contract(Contract("leaf", ensures=[clauses.that("ok", lambda value: value == "ok")]),
@@ -234,10 +242,8 @@ async def abranch(trees: list[Tree]) -> None:
 
 
 async def awalk(tree: Tree) -> None:
-    try:
+    with suppress(Boom, ContractViolation):
         await (abranch(tree) if isinstance(tree, list) else aleaf(tree))
-    except (Boom, ContractViolation):
-        pass
 
 
 def leaves(tree: Tree) -> list[str]:

@@ -42,11 +42,15 @@ def ends(events: tuple[Event, ...]) -> list[tuple[str, str | None]]:
 
 RECOVERIES: dict[str, Recover] = {
     "default": Recover(),
-    "everything": Recover(
-        retry=3, on=[RuntimeError], fallback=[lambda number: 1], then="waive"
-    ),
+    "everything": Recover(retry=3, on=[RuntimeError], fallback=[lambda number: 1], then="waive"),
 }
-FLOWS = [Interrupt("ask"), Deeper("ask"), Tripwire("stop"), asyncio.CancelledError(), Unregistered()]
+FLOWS = [
+    Interrupt("ask"),
+    Deeper("ask"),
+    Tripwire("stop"),
+    asyncio.CancelledError(),
+    Unregistered(),
+]
 
 
 @pytest.mark.requirement("recover:on:control-flow", "recover:control-flow:registered")

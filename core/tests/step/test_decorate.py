@@ -220,7 +220,7 @@ def test_clauses_see_arguments_by_name_with_defaults_filled_in() -> None:
     ]
 
 
-class Callable_:
+class Same:
     def __call__(self, number: int) -> int:
         return number
 
@@ -228,7 +228,7 @@ class Callable_:
 CALLABLES: dict[str, Callable[..., Any]] = {
     "lambda": lambda number: number,
     "partial": functools.partial(lambda number, plus: number + plus, plus=0),
-    "object": Callable_(),
+    "object": Same(),
     "builtin": abs,
 }
 

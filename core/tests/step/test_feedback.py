@@ -67,9 +67,7 @@ def test_the_newest_violation_is_the_first_of_the_last_attempt(in_run: bool, lat
     assert [one.attempt for one in told if one] == [1, 2]
     assert told[1] is not None
     assert [v.clause for v in told[1].report.violations] == ["short", "polite"]
-    assert str(told[2]) == (
-        "The previous answer was rejected. polite: expected polite; got 'rude'"
-    )
+    assert str(told[2]) == ("The previous answer was rejected. polite: expected polite; got 'rude'")
     assert feedback() is None
 
 

@@ -72,9 +72,7 @@ def test_before_step_may_refuse_a_step(action: Any) -> None:
 @pytest.mark.requirement("hooks:step:before")
 def test_before_step_may_substitute_a_value_that_meets_the_contract() -> None:
     calls = Calls(1)
-    with plugins.registered(
-        plugin(before_step=lambda: Decision(action="substitute", value=7))
-    ):
+    with plugins.registered(plugin(before_step=lambda: Decision(action="substitute", value=7))):
         outcome = checked(contract(POSITIVE)(calls))()
     assert (outcome.status, outcome.value, outcome.attempts) == ("recovered", 7, 0)
     with (
@@ -310,7 +308,11 @@ def test_a_step_follows_the_stricter_of_two_plugins(stricter: Any, other: Any) -
         calls = Calls(1)
         with ExitStack() as registered:
             for at, action in enumerate(actions):
-                decide = plugin(before_step=lambda action=action: Decision(action=action, value=VALUES.get(action)))
+                decide = plugin(
+                    before_step=lambda action=action: Decision(
+                        action=action, value=VALUES.get(action)
+                    )
+                )
                 registered.enter_context(plugins.registered(decide, f"plugin {at}"))
             try:
                 return contract(POSITIVE)(calls)(), calls.seen
@@ -386,9 +388,12 @@ GARBAGE: dict[str, tuple[str, Any, str]] = {
 def test_garbage_from_a_plugin_names_the_plugin_and_loses_no_step(
     name: str, given: Any, told: str
 ) -> None:
-    with plugins.registered(plugin(**{name: lambda: given}), "odd"), run() as opened:
-        with pytest.raises(PluginError) as refused:
-            contract(POSITIVE)(Calls(-1))()
+    with (
+        plugins.registered(plugin(**{name: lambda: given}), "odd"),
+        run() as opened,
+        pytest.raises(PluginError) as refused,
+    ):
+        contract(POSITIVE)(Calls(-1))()
     assert str(refused.value) == f"plugin 'odd' gave {told} or None"
     (end,) = [event for event in opened.events if event.kind == "step.end"]
     assert (end.status, end.data["error"]) == ("error", f"PluginError: {refused.value}")
@@ -401,9 +406,11 @@ def test_a_hook_that_raises_names_the_plugin(name: str) -> None:
         raise KeyError("k")
 
     given = OSError() if name == "on_error" else -1
-    with plugins.registered(plugin(**{name: breaks}), "odd"):
-        with pytest.raises(PluginError) as refused:
-            contract(POSITIVE, recover=Recover(retry=3))(Calls(given))()
+    with (
+        plugins.registered(plugin(**{name: breaks}), "odd"),
+        pytest.raises(PluginError) as refused,
+    ):
+        contract(POSITIVE, recover=Recover(retry=3))(Calls(given))()
     assert str(refused.value) == f"plugin 'odd' raised in hornbook_{name}: KeyError: 'k'"
     assert isinstance(refused.value.__cause__, KeyError)
 

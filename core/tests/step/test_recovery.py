@@ -470,10 +470,9 @@ def test_law_checked_says_what_a_call_does(drawn: Any) -> None:
         then=how["then"],
     )
     step = checked(contract(held, recover=recover, name="step")(Script(*given)))
-    try:
-        result = step(number)
-    except (Torn, Lost) as error:
-        assert outcome is type(error)
+    result = came_out(lambda: step(number))
+    if isinstance(result, type):
+        assert result is outcome
         return
     assert result.report.attempts == result.attempts
     if result.status == "violated":

@@ -170,7 +170,7 @@ def _clusters(text: str, start: int, end: int) -> Iterator[_Run]:
         while stop < end and _continues(text[stop]):
             stop += 1
         form = _normal_form(text[at:stop])
-        if len(form) != 1 or stop > at + 1:
+        if len(form) != 1 or stop > at + 1 or _continues(text[at]):
             if even_from < at:
                 yield _Run(text[even_from:at].translate(_forms), even_from, at, even=True)
             yield _Run(form, at, stop, even=False)

@@ -118,8 +118,7 @@ class ToolGuard:
             arguments: a mapping, or JSON text as models write it.
             context: where the values may come from.
         """
-        quick = self._quick.get(tool)
-        fine = quick is not None and context is not None and quick(arguments)
+        fine = context is not None and tool in self._quick and self._quick[tool](arguments)
         if fine and tool in self._fine:
             return self._fine[tool]
         findings, read = self._structure(tool, arguments, context)
@@ -130,6 +129,15 @@ class ToolGuard:
         if fine:
             self._fine[tool] = report
         return report
+
+    def fine(self, tool: str, arguments: object) -> ContractReport | None:
+        """Return the report of a call that is plainly fine and needs no source, without a context.
+
+        None says nothing: then `check` decides. It is for callers to whom a context costs more
+        than the check.
+        """
+        report = self._fine.get(tool)
+        return report if report is not None and self._quick[tool](arguments) else None
 
     async def acheck(
         self, tool: str, arguments: object, context: GuardContext | None = None

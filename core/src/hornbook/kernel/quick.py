@@ -4,7 +4,7 @@ It says yes only where the full check would, and only where nothing has to be gr
 the report is the same each time, and need not be made anew. Any doubt is a no.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
 from hornbook.kernel.grounds import Policy, looks_like_identifier
@@ -50,15 +50,11 @@ def quick_test(spec: ToolSpec, policy: Policy) -> Quick | None:
                     return False
             elif kind not in _NEEDS_NO_SOURCE:
                 return False
-        return _takes(validate, given)
+        # Whatever a validator raises, the full check tells what it means.
+        try:
+            answer = validate(given)
+        except Exception:  # noqa: BLE001
+            return False
+        return not hasattr(answer, "__await__")
 
     return plainly_fine
-
-
-def _takes(validate: Callable[[Mapping[str, Any]], object], arguments: Mapping[str, Any]) -> bool:
-    # Whatever a validator raises, the full check tells what it means.
-    try:
-        answer = validate(arguments)
-    except Exception:  # noqa: BLE001
-        return False
-    return not hasattr(answer, "__await__")

@@ -35,21 +35,30 @@ class HostedStep:
     outcome.
     """
 
-    __slots__ = ("_counted", "_decide", "_fast", "_tell", "operation")
+    __slots__ = ("_counted", "_decide", "_fast", "_plain", "_tell", "operation")
 
     def __init__(self, operation: Operation, tell: Tell) -> None:
         self.operation = operation
         self._tell = tell
         self._fast, self._decide = _decision(operation)
         self._counted = operation.kind == "model"
+        self._plain = self._decide is None and operation.spent is None
 
     def call(self, fn: Callable[..., Any], args: Args, kwargs: Kwargs) -> Any:
         """Call `fn` as this step."""
         parent, operation = current.get(), self.operation
-        if not self._fast or not slot.quiet or (parent is not None and parent[RUN] is None):
+        run = None if parent is None else parent[RUN]
+        if not self._fast or not slot.quiet or (run is None and parent is not None):
             return self._tell(drive(Recovery(operation, fn, args, kwargs).live()), args)
-        frame = None if parent is None else self._begin(parent, args, kwargs)
+        frame: Frame | None = None
+        if run is not None:
+            meta, now = operation.meta(args, kwargs), perf_counter()
+            frame = [run, None, operation, parent, args, kwargs, now, None, meta, None, None, None]
+            run.start(frame)
+            current.set(frame)
         try:
+            if self._counted and run is not None:
+                run.meter.reserve(operation.name)
             if operation.guard is not None:
                 report = operation.guard(args, kwargs)
                 if not report.ok:
@@ -58,17 +67,31 @@ class HostedStep:
         except BaseException as error:
             self._raised(frame, error)
             raise
-        living = self._end(frame, fn, args, kwargs, raw)
-        return raw if living is None else self._tell(drive(living), args)
+        current.set(parent)
+        living = None if self._plain else self._judged(frame, fn, args, kwargs, raw)
+        if living is not None:
+            return self._tell(drive(living), args)
+        if frame is not None and run is not None:
+            frame[VALUE], frame[ENDED] = raw, perf_counter()
+            if run.end is not None:
+                run.end(frame)
+        return raw
 
     async def acall(self, fn: Callable[..., Awaitable[Any]], args: Args, kwargs: Kwargs) -> Any:
         """Call the coroutine function `fn` as this step."""
         parent, operation = current.get(), self.operation
-        if not self._fast or not slot.quiet or (parent is not None and parent[RUN] is None):
-            living = Recovery(operation, fn, args, kwargs).live()
-            return self._tell(await adrive(living), args)
-        frame = None if parent is None else self._begin(parent, args, kwargs)
+        run = None if parent is None else parent[RUN]
+        if not self._fast or not slot.quiet or (run is None and parent is not None):
+            return self._tell(await adrive(Recovery(operation, fn, args, kwargs).live()), args)
+        frame: Frame | None = None
+        if run is not None:
+            meta, now = operation.meta(args, kwargs), perf_counter()
+            frame = [run, None, operation, parent, args, kwargs, now, None, meta, None, None, None]
+            run.start(frame)
+            current.set(frame)
         try:
+            if self._counted and run is not None:
+                run.meter.reserve(operation.name)
             if operation.guard is not None:
                 report = operation.guard(args, kwargs)
                 if not report.ok:
@@ -77,24 +100,15 @@ class HostedStep:
         except BaseException as error:
             self._raised(frame, error)
             raise
-        after = self._end(frame, fn, args, kwargs, raw)
-        return raw if after is None else self._tell(await adrive(after), args)
-
-    def _begin(self, parent: Frame, args: Args, kwargs: Kwargs) -> Frame:
-        operation, run = self.operation, parent[RUN]
-        meta = operation.meta(args, kwargs)
-        frame: Frame = [
-            run, None, operation, parent, args, kwargs, perf_counter(), None, meta, None, None, None
-        ]  # fmt: skip
-        run.start(frame)
-        current.set(frame)
-        if self._counted:
-            try:
-                run.meter.reserve(operation.name)
-            except Exception as error:
-                self._raised(frame, error)
-                raise
-        return frame
+        current.set(parent)
+        living = None if self._plain else self._judged(frame, fn, args, kwargs, raw)
+        if living is not None:
+            return self._tell(await adrive(living), args)
+        if frame is not None and run is not None:
+            frame[VALUE], frame[ENDED] = raw, perf_counter()
+            if run.end is not None:
+                run.end(frame)
+        return raw
 
     def _refused(self, frame: Frame | None, report: Any, args: Args, kwargs: Kwargs) -> Outcome:
         if frame is not None:
@@ -109,29 +123,20 @@ class HostedStep:
         frame[ENDED] = perf_counter()
         frame[RUN].log.end(frame)
 
-    def _end(
+    def _judged(
         self, frame: Frame | None, fn: Callable[..., Any], args: Args, kwargs: Kwargs, raw: Any
     ) -> Living | None:
-        """Record the end of a step that is well, or give what is left to do."""
-        if frame is not None:
-            current.set(frame[PARENT])
-            if self.operation.spent is not None:
-                used = self.operation.spent(raw)
-                if used.tokens or used.cost:
-                    meter = frame[RUN].meter
-                    meter.settle(self.operation.name, tokens=used.tokens, cost=used.cost)
-        decide = self._decide
-        answer = True if decide is None else decide(raw)
-        if answer is not True:
-            tried = Tried(raw=raw, known=Contract.known(answer))
-            return Recovery(self.operation, fn, args, kwargs).live(frame, tried)
-        if frame is not None:
-            frame[VALUE] = raw
-            frame[ENDED] = perf_counter()
-            end = frame[RUN].end
-            if end is not None:
-                end(frame)
-        return None
+        """Count what was spent and hold the result to the contract; give what is left to do."""
+        if frame is not None and self.operation.spent is not None:
+            used = self.operation.spent(raw)
+            if used.tokens or used.cost:
+                meter = frame[RUN].meter
+                meter.settle(self.operation.name, tokens=used.tokens, cost=used.cost)
+        answer = True if self._decide is None else self._decide(raw)
+        if answer is True:
+            return None
+        tried = Tried(raw=raw, known=Contract.known(answer))
+        return Recovery(self.operation, fn, args, kwargs).live(frame, tried)
 
 
 def _decision(operation: Operation) -> tuple[bool, Callable[[Any], object] | None]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         ToolCall,
         call,
     )
-    from hornbook.testing.scripted import scripted
+    from hornbook.testing.models import scripted
 
 __all__ = [
     "Asked",
@@ -40,6 +40,6 @@ __getattr__, __dir__ = lazy.attach(
         "ToolCall": "hornbook.testing.script",
         "call": "hornbook.testing.script",
         "conformance": "hornbook.testing.conformance",
-        "scripted": "hornbook.testing.scripted",
+        "scripted": "hornbook.testing.models",
     },
 )

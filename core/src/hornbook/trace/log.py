@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 from weakref import WeakSet
 
+from hornbook.errors import TraceError
 from hornbook.log import logger
 from hornbook.trace.events import Event, Kind
 from hornbook.trace.frame import (
@@ -278,7 +279,13 @@ class FileLog(Log):
 
     def write(self, fields: Fields) -> None:
         """Record one event."""
-        seq = self._file.append(fields)
+        try:
+            seq = self._file.append(fields)
+        except TraceError:
+            # Strict stops what has yet to begin; what was done is not lost over its record.
+            if fields["kind"] in ("run.start", "step.start"):
+                raise
+            seq = -1
         if self._observers:
             self.observe(_event(self.run, seq, fields))
 
@@ -301,6 +308,7 @@ class FileLog(Log):
 
     def after_fork(self) -> None:
         """In the child: what was numbered before the fork stands in the parent's file."""
+        self._numbering = threading.Lock()
         self._earlier.append((self.next_number(), self._writer))
 
 

@@ -3,6 +3,7 @@
 import functools
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import Token
 from enum import Enum
 from inspect import iscoroutinefunction
@@ -13,7 +14,7 @@ from typing import Any, Final, Literal, ParamSpec, TypeVar, cast
 from hornbook import late
 from hornbook.budget import Budget, Meter
 from hornbook.errors import RunError, told
-from hornbook.ids import new_run_id
+from hornbook.ids import is_run_id, new_run_id
 from hornbook.trace.events import Event
 from hornbook.trace.frame import OPERATION, RUN, Frame, current, current_run
 from hornbook.trace.log import FileLog, Log, MemoryLog, Observer
@@ -175,7 +176,8 @@ class Run:
         traceback: TracebackType | None,
     ) -> None:
         assert self._token is not None
-        current.reset(self._token)
+        with suppress(ValueError):  # it is left in another context than it was entered in
+            current.reset(self._token)
         if self._outer is None:
             self._close(error)
 
@@ -205,10 +207,11 @@ class Run:
         return self._frame
 
     def _join(self, outer: "Run") -> None:
-        if self._trace not in (UNSET, None) or self._handle is not None:
-            where = outer.path or "memory"
+        path, trace = outer.path, self._trace
+        here = path is not None and isinstance(trace, str | Path) and _same(trace, path.parent)
+        if (trace not in (UNSET, None) and not here) or self._handle is not None:
             raise RunError(
-                f"a run inside another joins it, and its record is in {where}: "
+                f"a run inside another joins it, and its record is in {path or 'memory'}: "
                 f"leave out trace= and handle="
             )
         self._log = outer.log
@@ -254,7 +257,7 @@ class Run:
         data: dict[str, Any] = {
             "calls": spent.calls,
             "tokens": spent.tokens,
-            "seconds": spent.seconds,
+            "microseconds": round(spent.seconds * 1e6),
             "cost": spent.cost,
         }
         if error is not None:
@@ -339,10 +342,16 @@ def _parse_handle(text: str) -> dict[str, str | None]:
 
     try:
         parsed: object = json.loads(text)
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         parsed = None
-    if not isinstance(parsed, dict) or {"folder", "run", "step", "namespace"} - set(
-        cast("dict[str, object]", parsed)
-    ):
-        raise RunError(f"{text[:80]!r} is no handle of a run: pass what `run.handle()` gave")
-    return cast("dict[str, str | None]", parsed)
+    held = cast("dict[str, object]", parsed) if isinstance(parsed, dict) else {}
+    whole = {"folder", "run", "step", "namespace"} <= held.keys()
+    texts = all(isinstance(value, str | None) for value in held.values())
+    if not (whole and texts and held["folder"] and is_run_id(str(held["run"]))):
+        shown = f"{text!r:.80}"
+        raise RunError(f"{shown} is no handle of a run: pass what `run.handle()` gave")
+    return cast("dict[str, str | None]", held)
+
+
+def _same(folder: str | Path, other: Path) -> bool:
+    return Path(folder).resolve() == other.resolve()

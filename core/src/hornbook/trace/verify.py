@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeGuard, cast
 
@@ -110,7 +111,8 @@ class _Check:
                 break
             own = follows(previous, line.raw)
             if own is None:
-                self._refuse_foreign(path, line)
+                if anchor is None:
+                    _refuse_foreign(path)
                 self._broken.append(f"{path.name}, line {line.number}: the chain is broken")
                 return
             if count == 0:
@@ -121,17 +123,12 @@ class _Check:
             anchored = anchored or (
                 anchor is not None and (count, own.decode()) == (anchor.lines, anchor.head)
             )
-        if count == 0:
-            self._headless(path)
-        elif anchor is not None and not anchored:
+        if anchor is not None and not anchored:
             self._broken.append(f"{path.name} does not end as it was anchored: lines are missing")
+        elif count == 0:
+            self._headless(path)
         elif anchor is not None and count > anchor.lines:
             self._longer(path, root=header["role"] == "root")
-
-    def _refuse_foreign(self, path: Path, line: Line) -> None:
-        """Raise for a file that is none of ours; one of ours has our seal, if a wrong one."""
-        if line.number == 1 and not is_sealed(line.raw):
-            header_of(path, line)
 
     def _header(self, path: Path, line: Line) -> dict[str, JSON]:
         header = header_of(path, line)
@@ -261,6 +258,12 @@ class _Check:
                 raise CanonError("not a head")
             anchors[name] = _Anchor(lines, own)
         return anchors
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Raise for a file that is none of ours: not even one line of it has our seal."""
+    if not any(is_sealed(line.raw) for line in islice(lines_of(path), 100)):
+        header_of(path, next(lines_of(path)))
 
 
 def _is_object(value: JSON) -> TypeGuard[dict[str, JSON]]:

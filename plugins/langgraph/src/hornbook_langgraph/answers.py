@@ -18,6 +18,7 @@ __all__ = [
     "Answer",
     "Telling",
     "as_message",
+    "host_of",
     "is_error",
     "recorded_answer",
     "revealing",
@@ -74,6 +75,11 @@ class Telling:
 
 
 _telling_to: ContextVar[Telling | None] = ContextVar("hornbook_langgraph_telling", default=None)
+
+
+def host_of(raw: Any) -> Any:
+    """The host's form of what a step gave."""
+    return raw.host if type(raw) is Answer else raw
 
 
 def is_error(host: Any) -> bool:

@@ -20,13 +20,13 @@ from hornbook.errors import HornbookError
 from hornbook.step.control_flow import register_control_flow
 
 __all__ = [
+    "REPLAY",
     "Config",
     "NodeRunnable",
     "conversation",
     "execution",
     "functions_of",
     "is_async_only",
-    "is_replay",
     "is_subgraph",
     "resumed",
     "running_config",
@@ -41,7 +41,8 @@ Config = Mapping[str, Any]
 
 _CONFIGURABLE = "configurable"
 _RUNTIME = "__pregel_runtime"
-_REPLAY = "__pregel_replay_state"
+REPLAY = "__pregel_replay_state"
+"""Where a config says, among what is configurable, that history is being replayed."""
 _RESUMING = "__pregel_resuming"
 _SCRATCHPAD = "__pregel_scratchpad"
 _NOTHING: Config = {}
@@ -64,12 +65,6 @@ def execution(config: Config) -> ExecutionInfo | None:
     return None if runtime is None else runtime.execution_info
 
 
-def is_replay(config: Config) -> bool:
-    """Whether history is being replayed, from a checkpoint that the metadata names."""
-    configurable = config.get(_CONFIGURABLE)
-    return configurable is not None and configurable.get(_REPLAY) is not None
-
-
 def resumed(config: Config, *, subgraph: bool = False) -> bool:
     """Whether the running task has consumed an answer to an `interrupt()`.
 
@@ -79,17 +74,21 @@ def resumed(config: Config, *, subgraph: bool = False) -> bool:
     scratchpad = configurable.get(_SCRATCHPAD)
     if scratchpad is not None and scratchpad.resume:
         return True
-    return subgraph and bool(configurable.get(_RESUMING)) and configurable.get(_REPLAY) is None
+    return subgraph and bool(configurable.get(_RESUMING)) and configurable.get(REPLAY) is None
 
 
-def conversation(config: Config) -> Hashable | None:
-    """What tells one conversation from another: the thread, else this one run of the graph."""
-    configurable = config.get(_CONFIGURABLE, _NOTHING)
-    thread = configurable.get("thread_id")
-    if thread is not None:
-        return str(thread)
-    runtime = configurable.get(_RUNTIME)
-    return None if runtime is None else runtime.control
+def conversation(runtime: Any) -> Hashable | None:
+    """What tells one conversation from another: the thread, else this one run of the graph.
+
+    `runtime` is what LangGraph gives to a node, or `ToolNode` to a tool.
+    """
+    execution: ExecutionInfo | None = getattr(runtime, "execution_info", None)
+    if execution is not None and execution.thread_id is not None:
+        return str(execution.thread_id)
+    control = getattr(runtime, "control", None)
+    if control is None:
+        control = getattr(runtime_of(getattr(runtime, "config", None) or _NOTHING), "control", None)
+    return control
 
 
 class NodeRunnable(RunnableCallable):

@@ -14,12 +14,13 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from hornbook.kernel.context import GuardContext, Source
-from hornbook_langgraph.compat import Config, conversation
+from hornbook_langgraph.compat import conversation
 
-__all__ = ["Conversations"]
+__all__ = ["QUEUED", "Conversations"]
 
 _CONVERSATIONS = 256
-_QUEUED = 64
+QUEUED = 64
+"""What may wait to be read."""
 _REMEMBERED = 512
 """Turns and results of one conversation."""
 
@@ -42,33 +43,32 @@ class Conversations:
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, _Conversation] = OrderedDict()
         self._lock = threading.Lock()
-        self._queue: deque[tuple[Config, Sequence[BaseMessage] | tuple[Any, ToolMessage]]] = deque()
-        self.see = self._queue.append
-        """Takes a pair: a config with the history now, or with a call and its answer."""
+        self.queue: deque[tuple[Any, Sequence[BaseMessage] | tuple[Any, ToolMessage]]] = deque()
+        self.see = self.queue.append
+        """Takes a pair: a runtime with the history now, or with a call and its answer."""
 
     def tidy(self) -> None:
         """Keep the queue short where nothing asks for a source."""
-        if len(self._queue) > _QUEUED:
-            with self._lock:
-                self._read()
+        with self._lock:
+            self._read()
 
-    def context(self, config: Config, state: Any) -> GuardContext:
+    def context(self, runtime: Any, state: Any) -> GuardContext:
         """The sources of a conversation: its history, what was seen before, and its state."""
-        return cast("GuardContext", _Context(self, config, state))
+        return cast("GuardContext", _Context(self, runtime, state))
 
-    def sources(self, config: Config, state: Any) -> tuple[Source, ...]:
+    def sources(self, runtime: Any, state: Any) -> tuple[Source, ...]:
         """The sources of a conversation, read now."""
         with self._lock:
             self._read()
-            key = conversation(config)
+            key = conversation(runtime)
             known = _Conversation() if key is None else self._of(key)
             found = known.sources(_messages(state))
         return (*found, *GuardContext(state=_plain(state)).sources())
 
     def _read(self) -> None:
-        while self._queue:
-            config, seen = self._queue.popleft()
-            key = conversation(config)
+        while self.queue:
+            runtime, seen = self.queue.popleft()
+            key = conversation(runtime)
             if key is None:
                 continue
             if isinstance(seen, tuple):
@@ -90,18 +90,18 @@ class Conversations:
 class _Context:
     """What the guard asks of a `GuardContext`, read only when an argument needs a source."""
 
-    __slots__ = ("_config", "_conversations", "_found", "_state")
+    __slots__ = ("_conversations", "_found", "_runtime", "_state")
 
-    def __init__(self, conversations: Conversations, config: Config, state: Any) -> None:
+    def __init__(self, conversations: Conversations, runtime: Any, state: Any) -> None:
         self._conversations = conversations
-        self._config = config
+        self._runtime = runtime
         self._state = state
         self._found: tuple[Source, ...] | None = None
 
     def sources(self) -> tuple[Source, ...]:
         """Return the sources in the order in which they are looked at."""
         if self._found is None:
-            self._found = self._conversations.sources(self._config, self._state)
+            self._found = self._conversations.sources(self._runtime, self._state)
         return self._found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph.runtime import ExecutionInfo
 
-from hornbook_langgraph.compat import Config, is_replay
+from hornbook_langgraph.compat import REPLAY, Config
 
 __all__ = ["StepIdentity"]
 
@@ -29,7 +29,8 @@ class StepIdentity(Mapping[str, Any]):
     ) -> None:
         self._execution = execution
         self._metadata = config.get("metadata")
-        self._replaying = is_replay(config)
+        configurable = config.get("configurable")
+        self._replaying = configurable is not None and configurable.get(REPLAY) is not None
         self._call = tool_call_id
         self._made: dict[str, Any] | None = None
 

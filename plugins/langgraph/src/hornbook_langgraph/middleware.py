@@ -17,7 +17,7 @@ from hornbook.trace.frame import current
 from hornbook.trace.runs import Run
 from hornbook_langgraph.ambient import AmbientRun
 from hornbook_langgraph.attaching import Contracts, with_recovery
-from hornbook_langgraph.compat import running_config
+from hornbook_langgraph.conversation import QUEUED
 from hornbook_langgraph.model import MODEL, ModelWrap
 from hornbook_langgraph.rules import Rules
 from hornbook_langgraph.tools import Halt, Tools, ToolWrap
@@ -156,8 +156,9 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
             # A schema that cannot be guarded is told before the model is asked anything.
             guards.of(request.tools)
             conversations = self._tools.conversations
-            conversations.see((running_config(), request.messages))
-            conversations.tidy()
+            conversations.see((request.runtime, request.messages))
+            if len(conversations.queue) > QUEUED:
+                conversations.tidy()
 
 
 def _checked(contracts: object) -> dict[str, Any]:

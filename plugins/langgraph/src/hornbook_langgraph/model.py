@@ -255,8 +255,8 @@ _NOTHING_SPENT = Spent()
 
 
 def _spent(response: Any) -> Spent:
-    message = _message_of(response)
-    counted: Any = None if message is None else message.usage_metadata
+    message: Any = response.result[0] if hasattr(response, "result") else response
+    counted: Any = getattr(message, "usage_metadata", None)
     if not counted:
         return _NOTHING_SPENT
     return Spent(tokens=counted.get("input_tokens", 0) + counted.get("output_tokens", 0))

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast
 
 from langchain_core.messages import ToolMessage
@@ -22,6 +22,7 @@ from hornbook_langgraph.answers import (
     Answer,
     Telling,
     as_message,
+    host_of,
     is_error,
     recorded_answer,
     revealing,
@@ -47,6 +48,16 @@ Handler: TypeAlias = Callable[[ToolCallRequest], Any]
 AsyncHandler: TypeAlias = Callable[[ToolCallRequest], Awaitable[Any]]
 
 
+_NO_KWARGS: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the host gets in place of a tool's own answer."""
+
+    host: Any
+
+
 class ToolWrap:
     """What stands around every tool call of one agent, or of one tool node."""
 
@@ -67,31 +78,31 @@ class ToolWrap:
 
     def wrap(self, request: ToolCallRequest, handler: Handler) -> Any:
         """Around one call, from sync code."""
-        step = self._ready(request)
+        step = self._steps.get(request.tool_call["name"])
+        if step is None or self._unfit:
+            step = self._ready(request)
         if step.operation.contract is None:
-            return step.call(lambda asked: self._own(asked, handler(asked)), (request,), {})
+            return self._host(request, step.call(handler, (request,), _NO_KWARGS))
 
         def attempt(asked: ToolCallRequest) -> Answer:
             with Telling(self._revealed(asked)) as telling:
-                return telling.answer(self._own(asked, handler(telling.request(asked))))
+                return telling.answer(handler(telling.request(asked)))
 
-        return _host(step.call(attempt, (request,), {}))
+        return self._host(request, step.call(attempt, (request,), _NO_KWARGS))
 
     async def awrap(self, request: ToolCallRequest, handler: AsyncHandler) -> Any:
         """Around one call, from async code."""
-        step = self._ready(request)
+        step = self._steps.get(request.tool_call["name"])
+        if step is None or self._unfit:
+            step = self._ready(request)
         if step.operation.contract is None:
-
-            async def plainly(asked: ToolCallRequest) -> Any:
-                return self._own(asked, await handler(asked))
-
-            return await step.acall(plainly, (request,), {})
+            return self._host(request, await step.acall(handler, (request,), _NO_KWARGS))
 
         async def attempt(asked: ToolCallRequest) -> Answer:
             with Telling(self._revealed(asked)) as telling:
-                return telling.answer(self._own(asked, await handler(telling.request(asked))))
+                return telling.answer(await handler(telling.request(asked)))
 
-        return _host(await step.acall(attempt, (request,), {}))
+        return self._host(request, await step.acall(attempt, (request,), _NO_KWARGS))
 
     def refuse_misfits(self, tools: Mapping[str, BaseTool]) -> None:
         """Refuse contracts on tools that are not there, or on arguments they do not take.
@@ -110,7 +121,7 @@ class ToolWrap:
                 contract.refuse_unknown_inputs(tuple(spec.shape.properties), name)
 
     def _ready(self, request: ToolCallRequest) -> HostedStep:
-        """The step for a call."""
+        """The step of a tool that was not called before."""
         if self._unfit:
             self.refuse_misfits(_by_name(request))
             self._unfit = False
@@ -144,8 +155,8 @@ class ToolWrap:
             view=_value,
             meta=_meta,
             guard=None if self.guards is None else self._guard,
-            judged=lambda raw: not is_error(_host(raw)),
-            recorded=lambda raw: recorded_answer(_host(raw)),
+            judged=lambda raw: not is_error(host_of(raw)),
+            recorded=lambda raw: recorded_answer(host_of(raw)),
             may_retry=lambda: not resumed(running_config()),
         )
         return HostedStep(operation, self._tell)
@@ -155,34 +166,41 @@ class ToolWrap:
         request: ToolCallRequest = args[0]
         call, tool, runtime = request.tool_call, request.tool, cast("Any", request.runtime)
         guard = self.guards.of(runtime.tools)
+        fine = guard.fine(call["name"], call["args"])
+        if fine is not None:
+            return fine
         if tool is not None and tool.name not in guard.registry:
             guard = self.guards.of([*runtime.tools, tool])
-        context = self.conversations.context(runtime.config, request.state)
+        context = self.conversations.context(runtime, request.state)
         return guard.check(call["name"], call["args"], context)
 
-    def _own(self, request: ToolCallRequest, host: Any) -> Any:
-        """A tool's own answer, without a halt of its making, and remembered as a source."""
-        own = host if type(host) is ToolMessage and host.artifact is None else unforged(host)
-        if self.guards is not None and isinstance(own, ToolMessage) and own.status != "error":
-            config: Any = request.runtime.config
-            self.conversations.see((config, (request.tool_call, own)))
-        return own
+    def _host(self, request: ToolCallRequest, raw: Any) -> Any:
+        """The host's form of what a step gave: a tool's own answer, or what is told of it."""
+        if type(raw) is Told:
+            return raw.host
+        host = host_of(raw)
+        if type(host) is not ToolMessage or host.artifact is not None:
+            host = unforged(host)
+        if self.guards is not None and isinstance(host, ToolMessage) and host.status != "error":
+            self.conversations.see((request.runtime, (request.tool_call, host)))
+        return host
 
     def _tell(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
-        """What the host gets for an outcome: a value, a correctable error, or a halt."""
+        """What an outcome gives: a value, a correctable error, or a halt."""
         call = args[0].tool_call
         if outcome.ok:
-            return as_message(_host(outcome.raw), call)
+            raw = outcome.raw
+            return raw if type(raw) is Answer else as_message(raw, call)
         report, decision = outcome.report, outcome.decision
         assert report is not None
         if outcome.status == "blocked" and decision is not None:
             given = decision.value
-            return as_message(_refusal(report) if given is None else given, call, error=True)
+            return Told(as_message(_refusal(report) if given is None else given, call, error=True))
         if outcome.status == "violated" and outcome.attempts == 0:
-            return as_message(feedback(report), call, error=True)
+            return Told(as_message(feedback(report), call, error=True))
         if self._halt == "hard":
             raise ContractViolation(report) from outcome.error
-        return halt_answer(report, call)
+        return Told(halt_answer(report, call))
 
 
 def guard_tools(
@@ -247,10 +265,6 @@ def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]
     request: ToolCallRequest = args[0]
     runtime: Any = request.runtime
     return StepIdentity(runtime.config, runtime.execution_info, request.tool_call["id"])
-
-
-def _host(raw: Any) -> Any:
-    return raw.host if type(raw) is Answer else raw
 
 
 def _value(raw: Any) -> Any:

@@ -1,0 +1,170 @@
+"""One call of a guarded or contracted module: what it was asked, and what it has seen."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from hornbook.hosting import Heard
+from hornbook.kernel.context import GuardContext
+from hornbook_dspy.compat import dspy
+from hornbook_dspy.halting import Halt
+
+__all__ = ["Blocked", "Scope", "plain"]
+
+_REFUSAL = re.compile("The call of .{1,90} was not made")
+"""How each refusal begins: all that a history from a file tells of a blocked call."""
+
+_HISTORY = "history"
+_REMEMBERED = 64
+
+
+class Blocked(str):
+    """An observation that says why a call was not made. It is no source: it repeats the call."""
+
+    __slots__ = ()
+
+
+class Scope:
+    """What the tools and models inside one call of a module share.
+
+    Args:
+        outer: the call of a guarded or contracted module around this one.
+        names: the input fields of the module, where they are known.
+    """
+
+    __slots__ = ("_asked", "_halted", "_heard", "_names", "_results", "_state", "outer")
+
+    def __init__(self, outer: "Scope | None" = None, names: Sequence[str] | None = None) -> None:
+        self.outer = outer
+        self._names = names
+        self._asked: dict[str, str] = {}
+        self._heard = Heard()
+        self._state: dict[str, Any] = {}
+        self._results: list[str] = []
+        self._halted: Exception | None = None
+
+    @property
+    def request(self) -> str:
+        """What the module was asked, as text; a field alone needs no name."""
+        asked = self._asked
+        if len(asked) == 1:
+            return next(iter(asked.values()))
+        return "\n".join(f"{name}: {text}" for name, text in asked.items())
+
+    @property
+    def results(self) -> Sequence[str]:
+        """What the tools returned in this call, as text."""
+        return tuple(self._results)
+
+    def hear(self, inputs: Mapping[str, Any]) -> None:
+        """Take in the inputs: their texts are what the user said, and all else is state."""
+        for name, value in inputs.items():
+            if isinstance(value, dspy.History) or name == _HISTORY:
+                # Before anything is said: it is said now, and that was said then.
+                self._recall(_messages(value))
+            elif isinstance(value, str):
+                self._asked[name] = value
+            elif value is not None:
+                self._state[name] = plain(value)
+        self._heard.said(*filter(None, self._asked.values()))
+
+    def returned(self, tool: str, arguments: Mapping[str, Any], value: Any) -> None:
+        """Take in what a tool returned."""
+        known = plain(value)
+        self._heard.returned(tool, arguments, known)
+        self._results.append(known if isinstance(known, str) else _as_text(known))
+        del self._results[:-_REMEMBERED]
+
+    def context(self) -> GuardContext:
+        """Where the arguments of a call may come from: this call's sources and those around."""
+        own = self._heard.context(self._state)
+        if self.outer is None:
+            return own
+        around = self.outer.context()
+        return GuardContext(
+            turns=(*around.turns, *own.turns),
+            results=(*around.results, *own.results),
+            state={**around.state, **own.state},
+        )
+
+    def halt(self, error: Exception) -> Halt:
+        """Let nothing more run in the outermost call; gives what to raise."""
+        scope = self
+        while scope.outer is not None:
+            scope = scope.outer
+        if scope._halted is None:
+            scope._halted = error
+        return Halt(scope._halted)
+
+    def refuse_halted(self) -> None:
+        """Stop here when the outermost call was halted: by another thread, as a rule.
+
+        Raises:
+            Halt: it was.
+        """
+        scope: Scope | None = self
+        while scope is not None:
+            if scope._halted is not None:
+                raise Halt(scope._halted)
+            scope = scope.outer
+
+    def _recall(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Earlier turns: of each, what was asked and what tools returned, not what was answered."""
+        for message in messages:
+            for name, value in message.items():
+                if isinstance(value, str) and (self._names is None or name in self._names):
+                    self._heard.said(value)
+                for result in _results_in(value):
+                    self._heard.returned(result.name, {}, plain(result.value))
+
+
+def plain(value: Any) -> Any:
+    """A value in which a guard can look for others: JSON, as far as it can be told."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", fallback=str)
+    if isinstance(value, dspy.Example):
+        return {name: plain(held) for name, held in cast("Any", value).items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in cast("Sequence[Any]", value)]
+    if isinstance(value, dict):
+        return {name: plain(held) for name, held in cast("dict[Any, Any]", value).items()}
+    return value
+
+
+def _messages(history: Any) -> Sequence[Mapping[str, Any]]:
+    if isinstance(history, Mapping):
+        return cast("Mapping[str, Any]", history).get("messages") or ()
+    return getattr(history, "messages", ())
+
+
+def _results_in(value: Any) -> Sequence[Any]:
+    """The results of the tool calls that a message of a history holds, errors left out."""
+    if isinstance(value, dspy.ToolCalls):
+        held = cast("Any", value).tool_call_results
+    elif isinstance(value, Mapping):
+        held = cast("Mapping[str, Any]", value).get("tool_call_results")
+    else:
+        return ()
+    if held is None:
+        return ()
+    return [
+        one
+        for one in dspy.ToolCallResults.model_validate(held).tool_call_results
+        if not one.is_error and not _is_refusal(one.value)
+    ]
+
+
+def _is_refusal(value: Any) -> bool:
+    return isinstance(value, Blocked) or (
+        isinstance(value, str) and _REFUSAL.match(value) is not None
+    )
+
+
+def _as_text(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError):
+        return str(value)

@@ -1,0 +1,240 @@
+"""`guard`: a tool or an agent, and every agent it can reach, with guarded tools."""
+
+import threading
+import warnings
+import weakref
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any, TypeVar, cast, overload
+
+from agents import Agent, FunctionTool, Handoff, Model, Tool
+from agents.agent import AgentBase
+
+from hornbook.errors import DefinitionError
+from hornbook.hosting import Contracts
+from hornbook.kernel.registry import ToolRegistry
+from hornbook_openai_agents.attachment import Attachment, Halt, Tools
+from hornbook_openai_agents.compat import agent_of, handed_to, with_agent, with_target
+from hornbook_openai_agents.model import HornbookModel
+from hornbook_openai_agents.tools import guarded_tool, has_schema, spec_of
+
+__all__ = ["guard", "is_guarded", "tools_of"]
+
+T = TypeVar("T")
+
+
+@overload
+def guard(
+    target: FunctionTool,
+    *,
+    contracts: Contracts | None = None,
+    tools: Tools = None,
+    halt: Halt = "hard",
+) -> FunctionTool: ...
+
+
+@overload
+def guard(
+    target: Agent[T],
+    *,
+    contracts: Contracts | None = None,
+    tools: Tools = None,
+    halt: Halt = "hard",
+) -> Agent[T]: ...
+
+
+def guard(
+    target: FunctionTool | Agent[T],
+    *,
+    contracts: Contracts | None = None,
+    tools: Tools = None,
+    halt: Halt = "hard",
+) -> FunctionTool | Agent[T]:
+    """A copy of a tool or an agent whose tool calls are guarded.
+
+    Of an agent, the agents that it can hand over to and those that are its tools are copied
+    with it. A copy is made once for each state of the original: guarding it again gives the
+    same object until a field of it, or of an agent that it reaches, is changed.
+
+    Where values come from, a guard learns from the model wrap: run the agent with `run`, or
+    with a config of `run_config`. `run` guards its agent by itself.
+
+    Args:
+        target: the tool or agent as it is; it stays as it is.
+        contracts: by the tool's name, a contract or one with its recovery. It holds for
+            these tools whatever the run's own config says.
+        tools: the guard; by default one for each tool's own schema, False for none.
+        halt: `hard` raises `ContractViolation`. `soft` ends the turn with a message, in runs
+            whose model is wrapped.
+
+    Raises:
+        DefinitionError: a contract names no tool, or a tool's schema is no JSON Schema.
+    """
+    own = None
+    if contracts is not None or tools is not None:
+        own = Attachment(contracts=contracts, tools=tools, halt=halt)
+    match target:
+        case FunctionTool():
+            return _tools.once(target, own, lambda: _checked_tool(target, own))
+        case Agent():
+            agent = cast("Agent[T]", target)
+            if own is not None:
+                own.refuse_misfits(tools_of(agent))
+            return cast("Agent[T]", _agents.once(agent, own, lambda: _Walk(own).guarded(agent)))
+        case _:
+            raise DefinitionError(f"guard() takes a FunctionTool or an Agent, not {target!r:.80}")
+
+
+def is_guarded(target: object) -> bool:
+    """Whether this is a copy that `guard` made."""
+    return _agents.made(target) or _tools.made(target)
+
+
+def tools_of(agent: Agent[Any]) -> ToolRegistry:
+    """The function tools of an agent and of those that it reaches."""
+    found: dict[str, Any] = {}
+    for one in _reached(agent):
+        for tool in one.tools:
+            if isinstance(tool, FunctionTool) and has_schema(tool):
+                found.setdefault(tool.name, spec_of(tool))
+    return ToolRegistry(found.values())
+
+
+class _Walk:
+    """One pass over the agents that can reach each other; each is copied once."""
+
+    def __init__(self, own: Attachment | None) -> None:
+        self._own = own
+        self._copies: dict[int, tuple[Agent[Any], Agent[Any]]] = {}
+
+    def guarded(self, agent: Agent[Any]) -> Agent[Any]:
+        """The copy of an agent."""
+        if _agents.made(agent):
+            return agent
+        known = self._copies.get(id(agent))
+        if known is not None:
+            return known[1]
+        model = agent.model
+        if isinstance(model, Model) and not isinstance(model, HornbookModel):
+            model = HornbookModel(model)
+        # `clone` would choose other settings for another model, and this is the same one.
+        copy = replace(agent, model=model, tools=[], handoffs=[])
+        self._copies[id(agent)] = (agent, copy)
+        copy.tools = [self._tool(tool, agent) for tool in agent.tools]
+        copy.handoffs = [self._handoff(one) for one in agent.handoffs]
+        if agent.mcp_servers:
+            _say(f"agent {agent.name!r}: the tools of its MCP servers are not guarded")
+        _agents.mark(copy)
+        return copy
+
+    def _tool(self, tool: Tool, agent: Agent[Any]) -> Tool:
+        if not isinstance(tool, FunctionTool):
+            _say(
+                f"agent {agent.name!r}: tool {tool.name!r} is run by the provider or the SDK "
+                f"itself, and is not guarded"
+            )
+            return tool
+        inner = agent_of(tool)
+        if inner is not None and not _tools.made(tool):
+            tool = with_agent(tool, self.guarded(inner))
+        return _checked_tool(tool, self._own)
+
+    def _handoff(self, given: Agent[Any] | Handoff[Any, Any]) -> Agent[Any] | Handoff[Any, Any]:
+        if isinstance(given, Agent):
+            return self.guarded(cast("Agent[Any]", given))
+        target = handed_to(given)
+        known = None if target is None else self.guarded(target)
+
+        async def invoke(context: Any, arguments: str) -> Any:
+            # What a handoff made by hand gives is known only now.
+            reached: Any = await given.on_invoke_handoff(context, arguments)
+            if reached is target:
+                return known
+            return guard(cast("Agent[Any]", reached)) if isinstance(reached, Agent) else reached
+
+        return with_target(given, invoke, known)
+
+
+def _checked_tool(tool: FunctionTool, own: Attachment | None) -> FunctionTool:
+    if _tools.made(tool):
+        return tool
+    if not has_schema(tool):
+        _say(f"tool {tool.name!r} has no schema: its arguments are not checked")
+    copy = guarded_tool(tool, own)
+    _tools.mark(copy)
+    return copy
+
+
+def _reached(agent: Agent[Any]) -> Iterator[Agent[Any]]:
+    """An agent, and all that it can hand over to or call, each once."""
+    seen: dict[int, Agent[Any]] = {}
+    todo = [agent]
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen[id(one)] = one
+        yield one
+        called = (agent_of(tool) for tool in one.tools if isinstance(tool, FunctionTool))
+        handed = (given if isinstance(given, Agent) else handed_to(given) for given in one.handoffs)
+        todo += [found for found in (*called, *handed) if found is not None]
+
+
+class _Copies:
+    """Copies by their originals, which cannot be hashed; a changed original is copied anew."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._known: dict[int, tuple[list[Any], Any]] = {}
+        self._made: dict[int, weakref.ref[Any]] = {}
+
+    def once(self, original: Any, own: Attachment | None, make: Any) -> Any:
+        """The copy of an original as it is now."""
+        if self.made(original):
+            return original
+        if own is not None:
+            return make()
+        with self._lock:
+            state = _state(original)
+            known = self._known.get(id(original))
+            if known is not None and _same(known[0], state):
+                return known[1]
+            copy = make()
+            self._known[id(original)] = (state, copy)
+            if known is None:
+                weakref.finalize(original, self._known.pop, id(original), None)
+            return copy
+
+    def mark(self, copy: Any) -> None:
+        """Remember that this is a copy."""
+        number = id(copy)
+        self._made[number] = weakref.ref(copy, lambda _: self._made.pop(number, None))
+
+    def made(self, target: object) -> bool:
+        """Whether this is a copy."""
+        known = self._made.get(id(target))
+        return known is not None and known() is target
+
+
+_agents = _Copies()
+_tools = _Copies()
+
+
+def _state(original: Any) -> list[Any]:
+    """All that a copy was made from, to be compared by identity."""
+    reached = _reached(original) if isinstance(original, AgentBase) else [original]
+    state: list[Any] = []
+    for one in reached:
+        for each in fields(one):
+            value: Any = getattr(one, each.name)
+            state += cast("list[Any]", value) if isinstance(value, list) else [value]
+            state.append(each.name)
+    return state
+
+
+def _same(before: list[Any], now: list[Any]) -> bool:
+    return len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
+
+
+def _say(text: str) -> None:
+    warnings.warn(text, stacklevel=2)
