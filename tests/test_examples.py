@@ -94,15 +94,15 @@ class Demo:
 
 
 def run(
-    *arguments: str, cwd: Path = ROOT, path: Sequence[Path] = (ROOT,), **env: str
+    *arguments: str, cwd: Path = ROOT, path: Sequence[Path] = (ROOT,), key: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run Python apart, with no API key but the ones given."""
+    """Run Python apart, with no API key but the one named."""
     own = {name: value for name, value in os.environ.items() if name not in KEYS}
     places = [*map(str, path), *filter(None, [own.get("PYTHONPATH")])]
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,
-        env={**own, "PYTHONPATH": os.pathsep.join(places), **env},
+        env={**own, "PYTHONPATH": os.pathsep.join(places)} | ({key: "a-key"} if key else {}),
         text=True,
         capture_output=True,
         check=False,
@@ -347,10 +347,10 @@ def test_it_writes_a_complete_record_and_prints_commands_that_read_it(demo: Demo
     assert verify_trace(demo.record).ok
     commands = re.findall(r"^  \S*hornbook (trace \w+) (\S+)$", demo.printed, re.MULTILINE)
     assert commands == [("trace show", str(demo.record)), ("trace verify", str(demo.record))]
-    for command, record in commands:
-        done = run("-m", "hornbook.cli", *command.split(), record)
-        assert done.returncode == 0, done.stderr
-        assert demo.record.name in done.stdout
+    shown, verified = (run("-m", "hornbook.cli", *how.split(), where) for how, where in commands)
+    assert (shown.returncode, verified.returncode) == (0, 0)
+    assert f"run {demo.record.name} (support-desk), completed" in shown.stdout
+    assert verified.stdout.startswith("complete: ")
 
 
 @pytest.mark.requirement("demo:agent:live")
@@ -364,7 +364,7 @@ def test_a_key_without_its_package_is_one_sentence_that_says_what_to_install(
     # A package of that name that cannot be imported, whatever is installed.
     missing = f"raise ModuleNotFoundError('No module', name={package.replace('-', '_')!r})"
     (tmp_path / f"{package.replace('-', '_')}.py").write_text(missing, encoding="utf-8")
-    done = run("-m", "examples.support_desk", path=(ROOT, tmp_path), **{key: "a-key"})
+    done = run("-m", "examples.support_desk", path=(ROOT, tmp_path), key=key)
     assert done.returncode == 1
     assert done.stderr == (
         f"{key} is set, and {package} is not installed: run `pip install {package}`, "
@@ -376,7 +376,7 @@ def test_a_key_without_its_package_is_one_sentence_that_says_what_to_install(
 def test_with_a_key_the_same_code_asks_the_live_model(tmp_path: Path) -> None:
     (tmp_path / "langchain_openai.py").write_text(FAKE_OPENAI, encoding="utf-8")
     demo = ("-m", "examples.support_desk", "--out", str(tmp_path / "out"))
-    done = run(*demo, path=(ROOT, tmp_path), OPENAI_API_KEY="a-key")
+    done = run(*demo, path=(ROOT, tmp_path), key="OPENAI_API_KEY")
     assert (done.returncode, done.stderr) == (0, "asked for gpt-5-mini\n")
     assert "(live decisions of openai:gpt-5-mini)" in done.stdout
     assert re.search(r"paid wrongly +313\.00 EUR +0\.00 EUR\n", done.stdout)
@@ -385,7 +385,7 @@ def test_with_a_key_the_same_code_asks_the_live_model(tmp_path: Path) -> None:
 @pytest.mark.requirement("demo:agent:live")
 def test_recorded_decides_offline_even_with_a_key(tmp_path: Path) -> None:
     demo = ("-m", "examples.support_desk", "--recorded", "--bare", "--out", str(tmp_path))
-    done = run(*demo, OPENAI_API_KEY="a-key")
+    done = run(*demo, key="OPENAI_API_KEY")
     assert done.returncode == 0, done.stderr
     assert "(recorded decisions)" in done.stdout
 

@@ -554,14 +554,29 @@ def test_a_schema_of_the_types_own_that_raises_is_refused() -> None:
     )
 
 
-@pytest.mark.skipif("sys.version_info >= (3, 12)", reason="pydantic takes it from 3.12 on")
-def test_typings_typed_dict_is_refused_before_python_3_12() -> None:
-    with pytest.raises(DefinitionError) as caught:
-        OutputType(list[OldRow])
-    assert str(caught.value) == (
-        "values cannot be checked against the type list[OldRow]: "
-        "before Python 3.12 import TypedDict from typing_extensions, not from typing"
-    )
+def test_typings_typed_dict_is_taken_before_python_3_12_too() -> None:
+    rows = OutputType(list[OldRow])
+    assert rows.validate([{"a": 1}]) is None
+    assert [problem.path for problem in rows.problems([{"a": "x"}, {}])] == [
+        "[0].a",
+        "[1].a",
+    ]
+
+
+class OldTree(typing.TypedDict, total=False):
+    label: typing.Required[str]
+    children: list["OldTree"]
+    row: "OldRow | None"
+
+
+def test_a_typed_dict_of_typing_may_be_optional_in_parts_and_hold_itself() -> None:
+    tree = OutputType(OldTree)
+    assert tree.validate({"label": "a", "children": [{"label": "b", "row": None}]}) is None
+    wrong = {"label": "a", "children": [{"row": {"a": "x"}}]}
+    assert [problem.path for problem in tree.problems(wrong)] == [
+        "children[0].label",
+        "children[0].row.a",
+    ]
 
 
 def test_an_output_type_shows_what_it_checks() -> None:

@@ -34,6 +34,8 @@ class Runs:
         )
         os.close(writing)
         self._buffer = b""
+        while self._line() != "ready":
+            pass
 
     def kill_one(self, seconds):
         """Start a run, kill it after a while; return its id and the last acknowledged step."""
@@ -84,10 +86,11 @@ def check(folder, acknowledged):
 
 def goes_on(folder):
     """What a killed process left can be continued."""
-    (path,) = folder.iterdir()
-    if path.stat().st_size == 0:
+    paths = list(folder.iterdir())
+    if paths == [] or paths[0].stat().st_size == 0:  # killed before there was a header
+        assert verify_trace(folder).status == "incomplete"
         return
-    again = TraceFile.reopen(path)
+    again = TraceFile.reopen(paths[0])
     again.append(
         {
             "kind": "note",
@@ -110,14 +113,13 @@ def kill(folder, how, kills):
     runs = Runs(folder, how)
     acknowledged = 0
     for _ in range(kills):
-        run, last = runs.kill_one(random.choice([0, 0.002, 0.02, 0.05]) * random.random())
+        run, last = runs.kill_one(random.choice([0.002, 0.02, 0.1]) * random.random())
         acknowledged += last + 1
         if run is not None:
             check(folder / run, last)
     runs.stop()
     for run in folder.iterdir():
         assert is_run_id(run.name)
-        check(run, -1) if False else list(read(run))
         goes_on(run)
     return acknowledged
 

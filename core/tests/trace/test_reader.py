@@ -237,6 +237,8 @@ def test_a_run_that_was_stopped_at_once_is_listed(tmp_path):
     run = new_run_id()
     file = TraceFile.create(tmp_path, run=run, header={})
     file.close()
-    file.path.write_bytes(b"")
-    (summary,) = list_runs(tmp_path)
-    assert (summary.status, summary.steps, summary.started) == ("incomplete", 0, 0.0)
+    for leave in (lambda: file.path.write_bytes(b""), file.path.unlink):
+        leave()
+        (summary,) = list_runs(tmp_path)
+        assert (summary.status, summary.steps, summary.started) == ("incomplete", 0, 0.0)
+        assert list(read(file.path.parent)) == []

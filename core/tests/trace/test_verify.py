@@ -91,6 +91,19 @@ def test_a_run_stopped_before_its_header_is_incomplete(killed):
         )
 
 
+@statuses
+def test_a_run_stopped_before_its_first_file_is_incomplete(killed):
+    file = killed(1)
+    file.path.unlink()
+    assert verify_trace(file.path.parent) == Verification(
+        status="incomplete",
+        files=0,
+        events=0,
+        open_steps=(),
+        problems=("no trace file: the run was stopped at the start",),
+    )
+
+
 # --- tampering --------------------------------------------------------------------------
 
 

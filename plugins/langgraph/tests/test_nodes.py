@@ -194,7 +194,10 @@ class ModelState(BaseModel):
 @pytest.mark.parametrize("schema", [DataState, ModelState])
 def test_dataclass_and_model_states_are_inputs_and_outputs_by_key(go: Any, schema: Any):
     held = Contract(
-        "c", output=schema, requires=[clauses.bound("question")], ensures=[clauses.in_range("score", 0, 5)]
+        "c",
+        output=schema,
+        requires=[clauses.bound("question")],
+        ensures=[clauses.in_range("score", 0, 5)],
     )
 
     def node(state: Any) -> Any:
@@ -239,7 +242,11 @@ def test_the_output_is_the_update_in_whatever_form_it_comes(returned: Any, expec
 @pytest.mark.requirement("langgraph:node:update")
 @pytest.mark.parametrize(
     "returned",
-    [{"score": 11}, Command(update={"score": 11}), [Command(update={"score": 11}), {"answer": "x"}]],
+    [
+        {"score": 11},
+        Command(update={"score": 11}),
+        [Command(update={"score": 11}), {"answer": "x"}],
+    ],
 )
 def test_every_form_of_an_update_is_held_to_the_contract(go: Any, returned: Any):
     graph = graph_of(contract(ANSWERED)(lambda state: returned))

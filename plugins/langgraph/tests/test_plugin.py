@@ -53,4 +53,4 @@ def test_without_langchain_the_middleware_names_the_extra_and_the_rest_works():
 def test_a_contract_that_routes_can_be_written_as_json_and_read_back():
     contract = Contract("routed", ensures=[routes_to("a", "b", optional=True, name="onwards")])
     assert Contract.from_json(contract.to_json()) == contract
-    assert clauses.kind("routes_to") is routes_to
+    assert clauses.kind("routes_to")("a").name == "routes_to a"

@@ -21,6 +21,7 @@ from pydantic_core import SchemaError, SchemaValidator, ValidationError
 from hornbook.contracts.core_schemas import Revalidate, Schema, for_checking
 from hornbook.contracts.members import type_name
 from hornbook.contracts.type_problems import TypeProblem, problems_in
+from hornbook.contracts.typed_dicts import modernised
 from hornbook.errors import DefinitionError
 
 __all__ = ["OutputType", "Revalidate", "TypeProblem"]
@@ -78,7 +79,7 @@ def _build(schema: Schema, name: str) -> SchemaValidator:
         raise _unusable(name, _first_line(error)) from error
 
 
-def _core_schema(tp: Any, name: str) -> Schema:
+def _core_schema(tp: Any, name: str, *, modern: bool = False) -> Schema:
     try:
         return _schema_of(tp, None)
     except PydanticSchemaGenerationError as error:
@@ -87,7 +88,9 @@ def _core_schema(tp: Any, name: str) -> Schema:
     except PydanticUndefinedAnnotation as error:
         raise _unusable(name, f"{error.name!r} is not defined where it is used") from error
     except PydanticUserError as error:
-        raise _unusable(name, _advice(error)) from error
+        if modern or error.code != "typed-dict-version":
+            raise _unusable(name, _advice(error)) from error
+        return _core_schema(modernised(tp), name, modern=True)
     # The type's own code, run to make its schema, may raise anything.
     except Exception as error:
         raise _unusable(name, f"{type(error).__name__}: {_first_line(error)}") from error

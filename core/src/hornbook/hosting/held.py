@@ -21,10 +21,11 @@ def with_recovery(name: str, given: object) -> tuple[Contract[Any], Recover]:
     Raises:
         DefinitionError: it is neither.
     """
-    pair: Any = given if isinstance(given, tuple) else (given, Recover())
-    match pair:
+    match given:
+        case Contract():
+            return cast("Contract[Any]", given), Recover()
         case (Contract(), Recover()):
-            return cast("tuple[Contract[Any], Recover]", pair)
+            return cast("tuple[Contract[Any], Recover]", given)
         case _:
             raise DefinitionError(
                 f"{name!r}: give a Contract, or a pair of Contract and Recover, not {given!r:.80}"

@@ -73,6 +73,10 @@ class ModelHost(Generic[Q, R]):
         """
         raise NotImplementedError
 
+    def is_response(self, value: object) -> bool:
+        """Whether a value is a response of the host; plugins may give a text in its place."""
+        return not isinstance(value, str)
+
     def is_final(self, response: R) -> bool:
         """Whether the model answers the user, and does not call tools."""
         raise NotImplementedError
@@ -143,10 +147,10 @@ class ModelSteps(Generic[Q, R]):
             recover=self._for_requests(recover),
             bind=lambda args, kwargs: host.inputs(args[0]),
             rebuild=lambda args, kwargs, changed: ((host.changed(args[0], changed),), {}),
-            view=host.value,
+            view=lambda raw: host.value(raw) if host.is_response(raw) else raw,
             meta=lambda args, kwargs: host.meta(args[0]),
-            judged=host.is_final,
-            recorded=host.recorded,
+            judged=lambda raw: not host.is_response(raw) or host.is_final(raw),
+            recorded=lambda raw: host.recorded(raw) if host.is_response(raw) else raw,
             spent=self._spent,
             may_retry=host.may_retry,
         )

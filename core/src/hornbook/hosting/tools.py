@@ -47,6 +47,10 @@ class ToolHost(Generic[C, A]):
         """What the guard says of the call; None where there is no guard."""
         return None
 
+    def is_answer(self, value: object) -> bool:
+        """Whether a value has the host's form; plugins may give a plain one in its place."""
+        return True
+
     def value(self, answer: A) -> Any:
         """What a contract, the hooks and the guard's memory see of an answer."""
         return answer
@@ -151,11 +155,11 @@ class ToolSteps(Generic[C, A]):
             recover=self._for_calls(recover, name),
             bind=lambda args, kwargs: host.arguments(args[0]),
             rebuild=lambda args, kwargs, changed: ((host.changed(args[0], changed),), {}),
-            view=host.value,
+            view=lambda raw: host.value(raw) if host.is_answer(raw) else raw,
             meta=lambda args, kwargs: host.meta(args[0]),
             guard=check,
-            judged=lambda raw: not host.is_error(raw),
-            recorded=host.recorded,
+            judged=lambda raw: not (host.is_answer(raw) and host.is_error(raw)),
+            recorded=lambda raw: host.recorded(raw) if host.is_answer(raw) else raw,
             may_retry=host.may_retry,
         )
         return HostedStep(operation, self._tell)

@@ -6,6 +6,7 @@ from hornbook import lazy
 
 if TYPE_CHECKING:
     from hornbook.testing import conformance
+    from hornbook.testing.models import scripted
     from hornbook.testing.script import (
         Asked,
         Conversation,
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
         ToolCall,
         call,
     )
-    from hornbook.testing.models import scripted
 
 __all__ = [
     "Asked",

@@ -121,6 +121,8 @@ def on_disk(path: Path | str | None) -> Path:
 def run_files(path: Path) -> list[Path]:
     """Return the trace files of a run's folder, or the one file that `path` is.
 
+    A run that was stopped at once can have left an empty folder.
+
     Raises:
         TraceError: there is nothing, or no trace.
     """
@@ -129,7 +131,7 @@ def run_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     files = trace_files(path)
-    if files:
+    if files or is_run_id(path.name):
         return files
     runs = sorted(item.name for item in path.iterdir() if is_run_id(item.name))
     if runs:

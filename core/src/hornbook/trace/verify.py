@@ -215,7 +215,9 @@ class _Check:
             self._broken.append(f"{roots} files say that they are the run's first")
         if self._broken or (self._alone and not roots):
             return
-        if not roots and "unknown" not in self._roles:
+        if not self._roles:
+            self._incomplete.append("no trace file: the run was stopped at the start")
+        elif not roots and "unknown" not in self._roles:
             self._broken.append("the run's first file is missing")
         elif not self._finished:
             self._incomplete.append("no run.end: the run was stopped, or is still going on")

@@ -104,7 +104,9 @@ class Asked:
             config = told.typed.config
             warm = replace(config, temperature=config.temperature or _WARM)
             return replace(told, prompt=replace(told.typed, config=warm), kwargs=changed)
-        return replace(told, kwargs={**changed, "temperature": self._option("temperature") or _WARM})
+        return replace(
+            told, kwargs={**changed, "temperature": self._option("temperature") or _WARM}
+        )
 
     def changed(self, inputs: Mapping[str, Any]) -> "Asked":
         """With other instructions, or another request.

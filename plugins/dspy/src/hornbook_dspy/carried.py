@@ -3,15 +3,28 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hornbook.errors import DefinitionError
-from hornbook.hosting import AmbientRun, Rules
+from hornbook.hosting import AmbientRun, ModelSteps
 from hornbook.trace.frame import Frame, current
 from hornbook_dspy.compat import dspy, settings
 from hornbook_dspy.scope import Scope
 
-__all__ = ["KEY", "Again", "Carried", "carried", "carrying", "joined", "refuse_no_model"]
+if TYPE_CHECKING:
+    from hornbook_dspy.asked import Asked
+    from hornbook_dspy.model import Answer
+
+__all__ = [
+    "KEY",
+    "Again",
+    "Carried",
+    "at_step",
+    "carried",
+    "carrying",
+    "joined",
+    "refuse_no_model",
+]
 
 KEY = "hornbook"
 """The key in DSPy's settings."""
@@ -33,7 +46,8 @@ class Carried:
     """The step around, for threads that do not see it otherwise."""
     scope: Scope | None = None
     """The guarded or contracted call around."""
-    rules: Rules | None = None
+    models: "ModelSteps[Asked, Answer] | None" = None
+    """What stands around model calls: it knows where rules come from."""
     ambient: AmbientRun | None = None
     """The run of `configure(trace=...)`."""
     again: Again | None = None

@@ -24,7 +24,7 @@ __all__ = [
     "supported",
 ]
 
-Messages: TypeAlias = "list[dict[str, Any]]"
+Messages: TypeAlias = list[dict[str, Any]]
 
 _NEEDED = "dspy>=3.4,<3.5"
 
@@ -78,9 +78,7 @@ def relayed(origin: object, messages: object, lm: object, changed: object) -> Ge
 
     private: Any = deprecation
     sender = private._adapter_call.get()
-    own = messages is None or (
-        sender is not None and sender[0] is origin and sender[1] is messages
-    )
+    own = messages is None or (sender is not None and sender[0] is origin and sender[1] is messages)
     if not own:
         yield
         return

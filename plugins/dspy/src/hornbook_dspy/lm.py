@@ -10,11 +10,12 @@ from hornbook_dspy.asked import Asked
 from hornbook_dspy.carried import Carried, carried, joined, refuse_no_model
 from hornbook_dspy.compat import Messages, capability, dspy, relayed
 from hornbook_dspy.model import PLAIN, Answer, Watch
+from hornbook_dspy.react import final_of
 from hornbook_dspy.scope import Scope
 
 __all__ = ["HornbookLM", "escaping", "with_hornbook"]
 
-_OWN = "_lm"
+_OWN = "inner"
 
 
 class HornbookLM(dspy.BaseLM):
@@ -32,15 +33,12 @@ class HornbookLM(dspy.BaseLM):
         DefinitionError: it is no model; the message says what to write.
     """
 
+    inner: Any
+    """The model itself."""
+
     def __init__(self, lm: Any) -> None:
         refuse_no_model(lm)
-        inner = lm.model_with_hornbook if isinstance(lm, HornbookLM) else lm
-        object.__setattr__(self, _OWN, inner)
-
-    @property
-    def model_with_hornbook(self) -> Any:
-        """The model itself."""
-        return self.__dict__[_OWN]
+        vars(self)[_OWN] = lm.inner if isinstance(lm, HornbookLM) else lm
 
     def __call__(
         self, prompt: Any = None, *, messages: Messages | None = None, **kwargs: Any
@@ -51,8 +49,8 @@ class HornbookLM(dspy.BaseLM):
 
         def ask(changed: Asked) -> Answer:
             watch = Watch()
-            with watch.around(), relayed(self, messages, self._lm, changed.messages):
-                given = self._lm(changed.prompt, messages=changed.messages, **changed.kwargs)
+            with watch.around(), relayed(self, messages, self.inner, changed.messages):
+                given = self.inner(changed.prompt, messages=changed.messages, **changed.kwargs)
             return watch.answer(given, changed)
 
         with escaping(held.scope), joined(held):
@@ -67,8 +65,8 @@ class HornbookLM(dspy.BaseLM):
 
         async def ask(changed: Asked) -> Answer:
             watch = Watch()
-            with watch.around(), relayed(self, messages, self._lm, changed.messages):
-                given = await self._lm.acall(
+            with watch.around(), relayed(self, messages, self.inner, changed.messages):
+                given = await self.inner.acall(
                     changed.prompt, messages=changed.messages, **changed.kwargs
                 )
             return watch.answer(given, changed)
@@ -78,81 +76,78 @@ class HornbookLM(dspy.BaseLM):
 
     def copy(self, **kwargs: Any) -> "HornbookLM":
         """A copy of the model with other settings, with Hornbook around it."""
-        return HornbookLM(self._lm.copy(**kwargs))
+        return HornbookLM(self.inner.copy(**kwargs))
 
     def dump_state(self) -> dict[str, Any]:
         """The state of the model itself, so that a saved program loads without Hornbook."""
-        return self._lm.dump_state()
+        return self.inner.dump_state()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The model's own, which is no call of a program and so no step."""
-        return self._lm.forward(*args, **kwargs)
+        return self.inner.forward(*args, **kwargs)
 
     async def aforward(self, *args: Any, **kwargs: Any) -> Any:
         """The model's own, which is no call of a program and so no step."""
-        return await self._lm.aforward(*args, **kwargs)
+        return await self.inner.aforward(*args, **kwargs)
 
     def inspect_history(self, *args: Any, **kwargs: Any) -> None:
         """Show the model's last calls."""
-        self._lm.inspect_history(*args, **kwargs)
+        self.inner.inspect_history(*args, **kwargs)
 
     def update_history(self, entry: Any) -> None:
         """Add to the model's history."""
-        self._lm.update_history(entry)
+        self.inner.update_history(entry)
 
     @property
     def supports_function_calling(self) -> bool:
         """Whether the model takes tools."""
-        return capability("supports_function_calling", self, self._lm)
+        return capability("supports_function_calling", self, self.inner)
 
     @property
     def supports_reasoning(self) -> bool:
         """Whether the model reasons by itself."""
-        return capability("supports_reasoning", self, self._lm)
+        return capability("supports_reasoning", self, self.inner)
 
     @property
     def supports_response_schema(self) -> bool:
         """Whether the model holds to a schema."""
-        return capability("supports_response_schema", self, self._lm)
+        return capability("supports_response_schema", self, self.inner)
 
     @property
     def supported_params(self) -> set[str]:
         """The parameters that the model takes."""
-        return capability("supported_params", self, self._lm)
+        return capability("supported_params", self, self.inner)
 
     @property
     def supports_decision_requests(self) -> bool:
         """Whether it is one of DSPy's decision clients."""
-        return bool(self._lm.supports_decision_requests)
+        return bool(self.inner.supports_decision_requests)
 
     def __getattr__(self, name: str) -> Any:
         # Copies and pickles ask before there is anything to ask about.
-        if name.startswith("__") or _OWN not in self.__dict__:
+        if name.startswith("__") or _OWN not in vars(self):
             raise AttributeError(name)
-        return getattr(self.__dict__[_OWN], name)
+        return getattr(self.inner, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self.__dict__[_OWN], name, value)
+        setattr(self.inner, name, value)
 
     def __repr__(self) -> str:
-        return f"HornbookLM({self._lm.model!r})"
-
-    @property
-    def _lm(self) -> Any:
-        return self.__dict__[_OWN]
+        return f"HornbookLM({self.inner.model!r})"
 
     def _asked(
         self, held: Carried, prompt: Any, messages: Messages | None, kwargs: dict[str, Any]
     ) -> Asked:
         if prompt is None and isinstance(kwargs.get("request"), dspy.lm15.Request):
             prompt = kwargs.pop("request")
-        scope = held.scope
-        final = None if scope is None or scope.agent is None else scope.agent.final()
+        scope, final = held.scope, None
+        if scope is not None and scope.agent is not None:
+            final = final_of(scope.module, kwargs, needed=scope.agent.needs_final)
         asked = Asked(
             prompt=prompt,
             messages=messages,
             kwargs=kwargs,
-            defaults=self._lm.kwargs,
+            defaults=self.inner.kwargs,
             scope=scope,
             final=final,
         )
@@ -176,7 +171,7 @@ def escaping(scope: Scope | None) -> Generator[None]:
     try:
         yield
     except HornbookError as error:
-        raise scope.halt(error) from error.__cause__
+        raise scope.halt(error) from error
 
 
 def _steps(held: Carried) -> ModelSteps[Asked, Answer]:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
@@ -11,6 +11,9 @@ from hornbook.hosting import Heard
 from hornbook.kernel.context import GuardContext
 from hornbook_dspy.compat import dspy
 from hornbook_dspy.halting import Halt
+
+if TYPE_CHECKING:
+    from hornbook_dspy.agent import Agent
 
 __all__ = ["Blocked", "Scope", "plain"]
 
@@ -33,12 +36,33 @@ class Scope:
     Args:
         outer: the call of a guarded or contracted module around this one.
         names: the input fields of the module, where they are known.
+        module: the module that is called.
+        agent: what was attached to it, where it is an agent under guard.
     """
 
-    __slots__ = ("_asked", "_halted", "_heard", "_names", "_results", "_state", "outer")
+    __slots__ = (
+        "_asked",
+        "_halted",
+        "_heard",
+        "_names",
+        "_results",
+        "_state",
+        "agent",
+        "module",
+        "outer",
+    )
 
-    def __init__(self, outer: "Scope | None" = None, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        outer: "Scope | None",
+        names: Sequence[str] | None,
+        *,
+        module: Any = None,
+        agent: "Agent | None" = None,
+    ) -> None:
         self.outer = outer
+        self.module = module
+        self.agent = agent
         self._names = names
         self._asked: dict[str, str] = {}
         self._heard = Heard()
@@ -53,6 +77,11 @@ class Scope:
         if len(asked) == 1:
             return next(iter(asked.values()))
         return "\n".join(f"{name}: {text}" for name, text in asked.items())
+
+    @property
+    def tools(self) -> Sequence[str]:
+        """The names of the agent's tools."""
+        return () if self.agent is None else self.agent.tools
 
     @property
     def results(self) -> Sequence[str]:

@@ -30,7 +30,16 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         known = ", ".join(__all__)
         raise AttributeError(f"{__name__} has no {name!r}; its public names: {known}")
-    value = getattr(import_module(_HOMES[name]), name)
+    try:
+        value = getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "langchain":
+            raise
+        from hornbook.errors import MissingExtra
+
+        raise MissingExtra(
+            f"{name} needs langchain: pip install 'hornbook-langgraph[agents]'"
+        ) from error
     globals()[name] = value
     return value
 

@@ -7,7 +7,7 @@ held by `tests/test_compat.py` against the version that is installed.
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, cast
 
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.errors import GraphBubbleUp
@@ -107,10 +107,11 @@ class NodeRunnable(RunnableCallable):
 
 
 def functions_of(runnable: object) -> tuple[Callable[..., Any], ...]:
-    """The functions that a node was made from; none when it was made from a Runnable."""
-    if not isinstance(runnable, RunnableCallable):
+    """The functions that a node was made from; none when it was made from another Runnable."""
+    if not isinstance(runnable, RunnableCallable | RunnableLambda):
         return ()
-    return tuple(fn for fn in (runnable.func, runnable.afunc) if fn is not None)
+    found: list[Any] = [getattr(runnable, name, None) for name in ("func", "afunc")]
+    return tuple(fn for fn in found if fn is not None)
 
 
 def is_async_only(runnable: object) -> bool:

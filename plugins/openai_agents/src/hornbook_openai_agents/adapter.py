@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agents import ModelResponse, Usage, get_current_span, get_current_trace
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
@@ -10,6 +10,9 @@ from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 from hornbook import hosting
 from hornbook.contracts.report import ContractReport
 from hornbook_openai_agents.compat import CONTROL_FLOW
+
+if TYPE_CHECKING:
+    from hornbook.testing.conformance.protocol import Capability
 
 __all__ = [
     "CAPABILITIES",
@@ -23,7 +26,7 @@ __all__ = [
 
 HOST = "openai_agents"
 
-CAPABILITIES: Final = frozenset(
+CAPABILITIES: Final["frozenset[Capability]"] = frozenset(
     {
         "sync",
         "async",

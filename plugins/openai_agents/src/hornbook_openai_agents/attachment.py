@@ -67,9 +67,17 @@ class Attachment:
         """
         self.tools.refuse_misfits(tools)
 
+    async def refuse(self, call: ToolCall) -> str:
+        """Record the call of a tool that does not exist, and give what its model is told."""
+        return str(await self.tools.acall(call, _never))
+
     def recording(self) -> AbstractContextManager[None]:
         """Let the steps inside be recorded, where no run of the user's is around."""
         return _NOTHING if self.ambient is None else self.ambient.around()
+
+
+async def _never(call: ToolCall) -> Any:
+    raise AssertionError("a call that the guard refuses is not made")  # pragma: no cover
 
 
 PLAIN = Attachment(halt="hard")
@@ -99,5 +107,3 @@ def asked_by() -> tuple[Attachment | None, str | None]:
     if known is None or known.trace is not get_current_trace():
         return None, None
     return known.attachment, known.agent
-
-

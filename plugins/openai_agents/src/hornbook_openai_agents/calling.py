@@ -99,8 +99,12 @@ class AgentsToolHost(ToolHost[ToolCall, Any]):
 
     def check(self, call: ToolCall) -> ContractReport | None:
         """What the guard says of the call."""
-        guard = call.guard if isinstance(self._guard, bool) else self._guard
-        if self._guard is False or guard is None:
+        if self._guard is False:
+            return None
+        # A tool that does not exist is judged by those that do.
+        own = isinstance(self._guard, bool) or call.context is None
+        guard = call.guard if own else self._guard
+        if not isinstance(guard, ToolGuard):
             return None
         arguments: object = call.written if call.arguments is None else call.arguments
         state = None if call.context is None else call.context.context

@@ -30,6 +30,7 @@ from agents import tool as _tool  # noqa: E402
 from agents.items import ItemHelpers  # noqa: E402
 from agents.tool_context import ToolContext  # noqa: E402
 
+from hornbook.errors import DefinitionError  # noqa: E402
 from hornbook.step.control_flow import register_control_flow  # noqa: E402
 
 __all__ = [
@@ -89,7 +90,7 @@ class _WrappedInvoker(_Invoker):
     """The SDK's own invoker, with its policy for exceptions, around another function."""
 
     async def __call__(self, ctx: ToolContext[Any], input: str) -> Any:  # noqa: A002 - the SDK's
-        result = await super().__call__(ctx, input)
+        result: Any = await _Invoker.__call__(self, ctx, input)
         if isinstance(result, Passing):
             raise result.error
         return result
@@ -163,19 +164,20 @@ def with_agent(tool: FunctionTool, agent: Agent[Any]) -> FunctionTool:
     `as_tool` keeps the agent, and all that it was called with, in a closure alone.
 
     Raises:
-        TypeError: the tool is not built as `as_tool` of the supported versions builds it.
+        DefinitionError: the tool is not built as `as_tool` of the supported versions builds it.
     """
     invoker: Any = tool.on_invoke_tool
     inner: Any = getattr(invoker, "_invoke_tool_impl", None)
     if not isinstance(inner, FunctionType) or "self" not in inner.__code__.co_freevars:
-        raise TypeError(f"tool {tool.name!r}: the agent that it runs cannot be found")
+        raise DefinitionError(
+            f"tool {tool.name!r}: the agent that it runs cannot be replaced by a guarded one: "
+            f"make the tool from that, guard(agent).as_tool(...)"
+        )
     cells = tuple(
         CellType(agent) if name == "self" else cell
         for name, cell in zip(inner.__code__.co_freevars, inner.__closure__ or (), strict=True)
     )
-    run = FunctionType(
-        inner.__code__, inner.__globals__, inner.__name__, inner.__defaults__, cells
-    )
+    run = FunctionType(inner.__code__, inner.__globals__, inner.__name__, inner.__defaults__, cells)
     run.__kwdefaults__ = inner.__kwdefaults__
     run.__annotations__ = inner.__annotations__
     vars(run).update(vars(inner))

@@ -2,22 +2,24 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from inspect import isawaitable
 from types import TracebackType
 from typing import Any, cast
 
-from agents import Model, RunConfig
+from agents import Agent, FunctionTool, Model, RunConfig
 from agents.run_config import CallModelData, ModelInputData, ToolErrorFormatterArgs
 
 from hornbook.errors import DefinitionError
 from hornbook.hosting import Contracts
 from hornbook.kernel.guard import ToolGuard
 from hornbook.kernel.registry import ToolRegistry, ToolSpec
+from hornbook.log import logger
 from hornbook.trace.runs import Run
 from hornbook_openai_agents.attachment import Attachment, Halt, Tools, asking
 from hornbook_openai_agents.calling import ToolCall
 from hornbook_openai_agents.conversation import Offer, here
+from hornbook_openai_agents.guarding import is_guarded
 from hornbook_openai_agents.items import read_arguments
 from hornbook_openai_agents.model import HornbookModel, HornbookProvider
 
@@ -120,7 +122,7 @@ def _as_config(base: object) -> RunConfig:
 
 
 def _held(config: RunConfig) -> dict[str, Any]:
-    return {one.name: getattr(config, one.name) for one in fields(config)}
+    return {one.name: getattr(config, one.name) for one in fields(RunConfig)}
 
 
 def _telling(config: RunConfig, attachment: Attachment) -> Any:
@@ -128,23 +130,34 @@ def _telling(config: RunConfig, attachment: Attachment) -> Any:
     inner = config.call_model_input_filter
 
     async def tell(data: CallModelData[Any]) -> ModelInputData:
-        agent = data.agent
-        own_model = config.model is None and isinstance(agent.model, Model)
-        if own_model and not isinstance(agent.model, HornbookModel):
-            raise DefinitionError(
-                f"agent {agent.name!r} has a model object of its own, which run_config() cannot "
-                f"reach: run the agent with hornbook_openai_agents.run(), or guard() it first"
-            )
-        if inner is None:
-            asking(attachment, agent.name)
-            return data.model_data
-        changed = inner(data)
+        _refuse_out_of_reach(data.agent, config, attachment)
+        changed = data.model_data if inner is None else inner(data)
         changed = await changed if isawaitable(changed) else changed
         # Last, since what the filter awaits may have asked a model itself.
-        asking(attachment, agent.name)
+        asking(attachment, data.agent.name)
         return changed
 
     return tell
+
+
+def _refuse_out_of_reach(agent: Agent[Any], config: RunConfig, attachment: Attachment) -> None:
+    """Refuse an agent of which this config would leave out what it is asked to cover."""
+    if is_guarded(agent):
+        return
+    own_model = config.model is None and isinstance(agent.model, Model)
+    held = [tool.name for tool in agent.tools if tool.name in attachment.tools.contracts]
+    if held or (own_model and not isinstance(agent.model, HornbookModel)):
+        what = f"a contract on its tool {held[0]!r}" if held else "a model object of its own"
+        raise DefinitionError(
+            f"agent {agent.name!r} has {what}, which run_config() alone cannot reach: run it with "
+            f"hornbook_openai_agents.run(), or guard() it first"
+        )
+    if attachment.guards and any(isinstance(tool, FunctionTool) for tool in agent.tools):
+        logger("openai_agents").warning(
+            "agent %r runs with a config of run_config(), and its tools are not guarded: run it "
+            "with hornbook_openai_agents.run(), or guard() it first",
+            agent.name,
+        )
 
 
 def _guarding(config: RunConfig, attachment: Attachment) -> Any:
@@ -165,7 +178,7 @@ def _guarding(config: RunConfig, attachment: Attachment) -> Any:
 async def _refused(args: ToolErrorFormatterArgs[Any], attachment: Attachment) -> str:
     conversation = here()
     offer = conversation.offer(args.call_id) or Offer()
-    known = ToolRegistry(ToolSpec(name=name) for name in offer.tools if name)
+    known = ToolRegistry(ToolSpec(name=name) for name in dict.fromkeys(offer.tools))
     call = ToolCall(
         tool=args.tool_name,
         call_id=args.call_id,

@@ -2,13 +2,11 @@
 
 import threading
 import warnings
-import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import Any, TypeVar, cast, overload
 
 from agents import Agent, FunctionTool, Handoff, Model, Tool
-from agents.agent import AgentBase
 
 from hornbook.errors import DefinitionError
 from hornbook.hosting import Contracts
@@ -18,9 +16,16 @@ from hornbook_openai_agents.compat import agent_of, handed_to, with_agent, with_
 from hornbook_openai_agents.model import HornbookModel
 from hornbook_openai_agents.tools import guarded_tool, has_schema, spec_of
 
-__all__ = ["guard", "is_guarded", "tools_of"]
+__all__ = ["guard", "is_guarded", "reached", "tools_of"]
 
 T = TypeVar("T")
+
+_COPY = "_hornbook_copy"
+_MADE = "_hornbook_made"
+"""Where an original keeps its copy, and by what a copy is known."""
+
+_WRAPPED = (FunctionTool, Handoff)
+_lock = threading.RLock()
 
 
 @overload
@@ -74,26 +79,30 @@ def guard(
     if contracts is not None or tools is not None:
         own = Attachment(contracts=contracts, tools=tools, halt=halt)
     match target:
+        case FunctionTool() if own is None:
+            return _once(target, lambda: _guarded_tool(target, None))
         case FunctionTool():
-            return _tools.once(target, own, lambda: _checked_tool(target, own))
+            return _guarded_tool(target, own)
         case Agent():
-            agent = cast("Agent[T]", target)
-            if own is not None:
-                own.refuse_misfits(tools_of(agent))
-            return cast("Agent[T]", _agents.once(agent, own, lambda: _Walk(own).guarded(agent)))
+            if own is None:
+                return _once(target, lambda: cast("Agent[T]", _Walk(None).guarded(target)))
+            own.refuse_misfits(tools_of(target))
+            return cast("Agent[T]", _Walk(own).guarded(target))
         case _:
             raise DefinitionError(f"guard() takes a FunctionTool or an Agent, not {target!r:.80}")
 
 
 def is_guarded(target: object) -> bool:
-    """Whether this is a copy that `guard` made."""
-    return _agents.made(target) or _tools.made(target)
+    """Whether this is a copy that `guard` made, and nothing unguarded was put into it since."""
+    if isinstance(target, Agent):
+        return all(map(_is_whole, reached(cast("Agent[Any]", target))))
+    return _MADE in vars(target)
 
 
 def tools_of(agent: Agent[Any]) -> ToolRegistry:
     """The function tools of an agent and of those that it reaches."""
     found: dict[str, Any] = {}
-    for one in _reached(agent):
+    for one in reached(agent):
         for tool in one.tools:
             if isinstance(tool, FunctionTool) and has_schema(tool):
                 found.setdefault(tool.name, spec_of(tool))
@@ -105,26 +114,24 @@ class _Walk:
 
     def __init__(self, own: Attachment | None) -> None:
         self._own = own
-        self._copies: dict[int, tuple[Agent[Any], Agent[Any]]] = {}
+        self._copies: dict[int, Agent[Any]] = {}
 
     def guarded(self, agent: Agent[Any]) -> Agent[Any]:
         """The copy of an agent."""
-        if _agents.made(agent):
+        if id(agent) in self._copies:
+            return self._copies[id(agent)]
+        if is_guarded(agent):
             return agent
-        known = self._copies.get(id(agent))
-        if known is not None:
-            return known[1]
         model = agent.model
         if isinstance(model, Model) and not isinstance(model, HornbookModel):
             model = HornbookModel(model)
         # `clone` would choose other settings for another model, and this is the same one.
-        copy = replace(agent, model=model, tools=[], handoffs=[])
-        self._copies[id(agent)] = (agent, copy)
+        copy = self._copies[id(agent)] = replace(agent, model=model, tools=[], handoffs=[])
         copy.tools = [self._tool(tool, agent) for tool in agent.tools]
         copy.handoffs = [self._handoff(one) for one in agent.handoffs]
         if agent.mcp_servers:
             _say(f"agent {agent.name!r}: the tools of its MCP servers are not guarded")
-        _agents.mark(copy)
+        vars(copy)[_MADE] = True
         return copy
 
     def _tool(self, tool: Tool, agent: Agent[Any]) -> Tool:
@@ -135,37 +142,48 @@ class _Walk:
             )
             return tool
         inner = agent_of(tool)
-        if inner is not None and not _tools.made(tool):
+        if inner is not None and not is_guarded(inner):
             tool = with_agent(tool, self.guarded(inner))
-        return _checked_tool(tool, self._own)
+        return tool if is_guarded(tool) else _guarded_tool(tool, self._own)
 
     def _handoff(self, given: Agent[Any] | Handoff[Any, Any]) -> Agent[Any] | Handoff[Any, Any]:
         if isinstance(given, Agent):
-            return self.guarded(cast("Agent[Any]", given))
+            return self.guarded(given)
         target = handed_to(given)
         known = None if target is None else self.guarded(target)
 
         async def invoke(context: Any, arguments: str) -> Any:
             # What a handoff made by hand gives is known only now.
-            reached: Any = await given.on_invoke_handoff(context, arguments)
-            if reached is target:
+            next_agent: Any = await given.on_invoke_handoff(context, arguments)
+            if next_agent is target:
                 return known
-            return guard(cast("Agent[Any]", reached)) if isinstance(reached, Agent) else reached
+            return _guarded_next(next_agent)
 
-        return with_target(given, invoke, known)
+        copy = with_target(given, invoke, known)
+        vars(copy)[_MADE] = True
+        return copy
 
 
-def _checked_tool(tool: FunctionTool, own: Attachment | None) -> FunctionTool:
-    if _tools.made(tool):
-        return tool
+def _guarded_next(agent: Any) -> Any:
+    return guard(cast("Agent[Any]", agent)) if isinstance(agent, Agent) else agent
+
+
+def _guarded_tool(tool: FunctionTool, own: Attachment | None) -> FunctionTool:
     if not has_schema(tool):
         _say(f"tool {tool.name!r} has no schema: its arguments are not checked")
     copy = guarded_tool(tool, own)
-    _tools.mark(copy)
+    vars(copy)[_MADE] = True
     return copy
 
 
-def _reached(agent: Agent[Any]) -> Iterator[Agent[Any]]:
+def _is_whole(agent: Agent[Any]) -> bool:
+    if isinstance(agent.model, Model) and not isinstance(agent.model, HornbookModel):
+        return False
+    parts = [part for part in (*agent.tools, *agent.handoffs) if isinstance(part, _WRAPPED)]
+    return _MADE in vars(agent) and all(_MADE in vars(part) for part in parts)
+
+
+def reached(agent: Agent[Any]) -> Iterator[Agent[Any]]:
     """An agent, and all that it can hand over to or call, each once."""
     seen: dict[int, Agent[Any]] = {}
     todo = [agent]
@@ -180,51 +198,25 @@ def _reached(agent: Agent[Any]) -> Iterator[Agent[Any]]:
         todo += [found for found in (*called, *handed) if found is not None]
 
 
-class _Copies:
-    """Copies by their originals, which cannot be hashed; a changed original is copied anew."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._known: dict[int, tuple[list[Any], Any]] = {}
-        self._made: dict[int, weakref.ref[Any]] = {}
-
-    def once(self, original: Any, own: Attachment | None, make: Any) -> Any:
-        """The copy of an original as it is now."""
-        if self.made(original):
-            return original
-        if own is not None:
-            return make()
-        with self._lock:
-            state = _state(original)
-            known = self._known.get(id(original))
-            if known is not None and _same(known[0], state):
-                return known[1]
-            copy = make()
-            self._known[id(original)] = (state, copy)
-            if known is None:
-                weakref.finalize(original, self._known.pop, id(original), None)
-            return copy
-
-    def mark(self, copy: Any) -> None:
-        """Remember that this is a copy."""
-        number = id(copy)
-        self._made[number] = weakref.ref(copy, lambda _: self._made.pop(number, None))
-
-    def made(self, target: object) -> bool:
-        """Whether this is a copy."""
-        known = self._made.get(id(target))
-        return known is not None and known() is target
+def _once(original: T, make: Callable[[], T]) -> T:
+    """The copy of an original as it is now; it is kept beside the original, and goes with it."""
+    if is_guarded(original):
+        return original
+    with _lock:
+        state = _state(original)
+        known = vars(original).get(_COPY)
+        if known is not None and _same(known[0], state):
+            return known[1]
+        copy = make()
+        vars(original)[_COPY] = (state, copy)
+        return copy
 
 
-_agents = _Copies()
-_tools = _Copies()
-
-
-def _state(original: Any) -> list[Any]:
-    """All that a copy was made from, to be compared by identity."""
-    reached = _reached(original) if isinstance(original, AgentBase) else [original]
+def _state(original: object) -> list[Any]:
+    """All that a copy is made from, to be compared by identity."""
+    agents = reached(cast("Agent[Any]", original)) if isinstance(original, Agent) else ()
     state: list[Any] = []
-    for one in reached:
+    for one in cast("list[Any]", [*agents] or [original]):
         for each in fields(one):
             value: Any = getattr(one, each.name)
             state += cast("list[Any]", value) if isinstance(value, list) else [value]

@@ -1,7 +1,7 @@
 """How the items of a conversation are read: the SDK passes them as the Responses API has them."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage
@@ -78,14 +78,12 @@ def last_request(items: Sequence[Item]) -> str:
 
 def since_user(items: Sequence[Item]) -> Sequence[Item]:
     """The items since the user spoke last."""
-    return _after(items, lambda item: is_user(item))
+    return _after(items, is_user)
 
 
 def since_answer(items: Sequence[Item]) -> Sequence[Item]:
     """The items since the model said or called anything."""
-    return _after(
-        items, lambda item: item.get("role") == "assistant" or item.get("type") in _TO_BE_RUN
-    )
+    return _after(items, _is_the_models)
 
 
 def made_of(item: Item) -> Any:
@@ -137,7 +135,11 @@ def calls_tools(output: Sequence[Any]) -> bool:
     return any(getattr(item, "type", None) in _TO_BE_RUN for item in output)
 
 
-def _after(items: Sequence[Item], ends: Any) -> Sequence[Item]:
+def _is_the_models(item: Item) -> bool:
+    return item.get("role") == "assistant" or item.get("type") in _TO_BE_RUN
+
+
+def _after(items: Sequence[Item], ends: Callable[[Item], bool]) -> Sequence[Item]:
     for at in range(len(items) - 1, -1, -1):
         if ends(items[at]):
             return items[at + 1 :]

@@ -1,9 +1,10 @@
 """The model wrap: what stands around each call of a model, and the provider that puts it there."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from agents import (
     AgentOutputSchemaBase,
@@ -41,7 +42,7 @@ class HornbookModel(Model):
     """
 
     def __init__(self, inner: Model, attachment: Attachment | None = None) -> None:
-        if not isinstance(inner, Model):
+        if not isinstance(cast("object", inner), Model):
             raise DefinitionError(
                 f"HornbookModel() takes a Model, not {inner!r:.80}: a model's name is resolved "
                 f"by the provider that run_config() wraps"
@@ -181,7 +182,7 @@ class _Calling:
             response.usage = self._used
         return response
 
-    async def events(self) -> AsyncIterator[TResponseStreamEvent]:
+    async def events(self) -> AsyncGenerator[TResponseStreamEvent]:
         """The same as a stream."""
         queue: asyncio.Queue[TResponseStreamEvent | None] = asyncio.Queue()
         task = asyncio.create_task(self._fill(queue))
@@ -193,7 +194,7 @@ class _Calling:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def _step(self, attempt: Any) -> Answer:
+    async def _step(self, attempt: Callable[[ModelRequest], Awaitable[Answer]]) -> Answer:
         request = self._request
         with self._attachment.recording():
             answer = await self._attachment.models.acall(request, attempt)
@@ -227,7 +228,7 @@ class _Calling:
         held: list[TResponseStreamEvent] = []
         live = not self._attachment.models.holds_back and slot.get().quiet
         try:
-            answer = await self._step(lambda request: self._streamed(request, queue, held, live))
+            answer = await self._step(partial(self._streamed, queue, held, live))
             if answer.response is not self._last:
                 answer.response.usage = self._used
                 held = list(events_of(answer.response))
@@ -240,10 +241,10 @@ class _Calling:
 
     async def _streamed(
         self,
-        request: ModelRequest,
         queue: "asyncio.Queue[TResponseStreamEvent | None]",
         held: list[TResponseStreamEvent],
         live: bool,
+        request: ModelRequest,
     ) -> Answer:
         held.clear()
         items: list[Any] = []

@@ -71,9 +71,7 @@ def response_of(response: Response, items: list[Any]) -> ModelResponse:
     )
 
 
-def with_usage(
-    events: list[TResponseStreamEvent], usage: Usage
-) -> Iterator[TResponseStreamEvent]:
+def with_usage(events: list[TResponseStreamEvent], usage: Usage) -> Iterator[TResponseStreamEvent]:
     """The events of an accepted response, which also counts what rejected ones used."""
     for event in events:
         if isinstance(event, ResponseCompletedEvent):

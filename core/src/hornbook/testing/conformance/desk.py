@@ -30,9 +30,7 @@ class Desk:
         asynchronous: whether the tools are coroutine functions.
     """
 
-    def __init__(
-        self, *, stock: int = 0, heeds: bool = False, asynchronous: bool = False
-    ) -> None:
+    def __init__(self, *, stock: int = 0, heeds: bool = False, asynchronous: bool = False) -> None:
         self._missing = stock
         self._heeds = heeds
         self._asynchronous = asynchronous
@@ -97,6 +95,7 @@ def _asynchronous(fn: Callable[..., Any]) -> Callable[..., Any]:
         await asyncio.sleep(0)
         return fn(*args, **kwargs)
 
-    del asynchronous.__wrapped__  # hosts look through it, and would see a plain function
-    asynchronous.__signature__ = inspect.signature(fn)
-    return asynchronous
+    made: Any = asynchronous
+    del made.__wrapped__  # hosts look through it, and would see a plain function
+    made.__signature__ = inspect.signature(fn)
+    return made

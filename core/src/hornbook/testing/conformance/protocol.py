@@ -1,18 +1,17 @@
 """What an adapter provides so that the kit can drive an agent of its host."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, get_args
 
-from hornbook.contracts.contract import Contract
+from hornbook.hosting.held import Contracts
 from hornbook.kernel.guard import ToolGuard
 from hornbook.rules.library import RuleLibrary
-from hornbook.step.recover import Recover
 from hornbook.testing.script import Conversation
 from hornbook.trace.events import Event
 
-__all__ = ["CAPABILITIES", "Adapter", "Capability", "Held", "HostAgent", "Mode", "Scene"]
+__all__ = ["CAPABILITIES", "Adapter", "Capability", "HostAgent", "Mode", "Scene"]
 
 Mode = Literal["sync", "async"]
 
@@ -49,10 +48,7 @@ Capability = Literal[
 - `trace`: the adapter records to a folder of its own where no run is open.
 """
 
-CAPABILITIES: frozenset[str] = frozenset(get_args(Capability))
-
-Held: TypeAlias = "Contract[Any] | tuple[Contract[Any], Recover]"
-"""A contract, alone or with its recovery."""
+CAPABILITIES: frozenset[Capability] = frozenset(get_args(Capability))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +65,7 @@ class Scene:
     """Typed functions with docstrings; coroutine functions where `async_tools` is needed."""
     script: Conversation
     """What the scripted model of the host plays."""
-    contracts: Mapping[str, Held]
+    contracts: Contracts
     """By the tool's name; under `"model"` the one for final answers, which are text. Clauses
     on a tool speak of its arguments and of what its function returned; those on the model
     can name the inputs `request` (the user's last text) and `results` (this turn's)."""
@@ -107,7 +103,6 @@ class HostAgent(Protocol):
         ...
 
 
-@runtime_checkable
 class Adapter(Protocol):
     """The host's side of the kit."""
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from hornbook.budget import Budget
+from hornbook.hosting.held import Contracts, Held
 from hornbook.kernel.guard import ToolGuard
 from hornbook.rules.library import RuleLibrary
 from hornbook.testing.conformance.desk import Desk
-from hornbook.testing.conformance.protocol import Capability, Held, Mode
+from hornbook.testing.conformance.protocol import Capability, Mode
 from hornbook.testing.script import Reply, Script, Written
 
 __all__ = ["Did", "Ending", "Scenario", "Turn", "halted", "model", "raised", "said", "tool"]
@@ -51,9 +52,9 @@ def model(**more: Any) -> Did:
     return Did(kind="model", name="model", **more)
 
 
-def tool(name: str, /, *, did: Mapping[str, Any] | None = None, **inputs: Any) -> Did:
+def tool(name: str, inputs: Mapping[str, Any] | None = None, **more: Any) -> Did:
     """A tool step of an expected record, with the arguments it was called with."""
-    return Did(kind="tool", name=name, inputs=inputs, **(did or {}))
+    return Did(kind="tool", name=name, inputs=inputs or {}, **more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +108,7 @@ class Scenario:
     """What the tools have done in the end; what is not named must be empty."""
     needs: frozenset[Capability] = frozenset()
     modes: tuple[Mode, ...] = ("sync", "async")
-    contracts: Mapping[str, Held] = field(default_factory=dict[str, Held], hash=False)
+    contracts: Contracts = field(default_factory=dict[str, Held], hash=False)
     guard: Callable[[Sequence[Callable[..., Any]]], ToolGuard] | None = None
     """Makes the guard from the tools; None for the adapter's default."""
     rules: RuleLibrary | None = None
@@ -132,9 +133,7 @@ class Scenario:
     @property
     def script(self) -> Script:
         """The model's part in all turns."""
-        return Script(
-            replies=tuple(Reply.of(one) for turn in self.turns for one in turn.replies)
-        )
+        return Script(replies=tuple(Reply.of(one) for turn in self.turns for one in turn.replies))
 
     @property
     def instructions(self) -> str:

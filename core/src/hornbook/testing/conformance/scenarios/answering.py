@@ -1,6 +1,7 @@
 """Scenarios of the model's side: rules, contracts on final answers, usage and budgets."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hornbook.budget import Budget
@@ -9,7 +10,7 @@ from hornbook.rules import LearnedRule, RuleLibrary, SymbolicForm
 from hornbook.step.recover import Recover
 from hornbook.testing.conformance.scenario import Scenario, Turn, halted, model, raised, said, tool
 from hornbook.testing.conformance.scenarios.halting import soft_and_hard
-from hornbook.testing.script import Reply, call
+from hornbook.testing.script import Reply, Written, call
 
 __all__ = ["SCENARIOS"]
 
@@ -29,7 +30,12 @@ _RULES = (
     _rule("look-up-first", _RULE_TEXT),
     _rule("not-yet", "If the moon is full, then wait for the morning.", "quarantined"),
 )
-_SHOWN = {"shown": (_RULE_TEXT,), "hidden": ("the moon is full",)}
+
+
+def _with_rules(written: Written, *shown: str) -> Reply:
+    """A reply to a request in which the approved rule stands, and not the other."""
+    reply = Reply.of(written)
+    return replace(reply, shown=(_RULE_TEXT, *shown), hidden=("the moon is full",))
 
 
 def _names_the_order(value: object) -> bool:
@@ -65,13 +71,13 @@ SCENARIOS = (
         turns=(
             Turn(
                 says=_ASKS,
-                replies=[Reply(calls=(_FIND,), **_SHOWN), Reply(text=_FOUND, **_SHOWN)],
+                replies=[_with_rules(_FIND), _with_rules(_FOUND)],
                 ends=said(_FOUND),
             ),
         ),
         record=(
             model(rules=("look-up-first",)),
-            tool("find_order", **_ORDER),
+            tool("find_order", _ORDER),
             model(rules=("look-up-first",)),
         ),
         state={"calls": {"find_order": 1}},
@@ -82,7 +88,7 @@ SCENARIOS = (
         needs=frozenset({"rules"}),
         namespace="conformance",
         plugins=(lambda: RuleLibrary(_RULES, namespace="conformance").hook(),),
-        turns=(Turn(says=_ASKS, replies=[Reply(text=_FOUND, **_SHOWN)], ends=said(_FOUND)),),
+        turns=(Turn(says=_ASKS, replies=[_with_rules(_FOUND)], ends=said(_FOUND)),),
         record=(model(rules=("look-up-first",)),),
     ),
     Scenario(
@@ -101,7 +107,7 @@ SCENARIOS = (
                 ends=said(_FOUND),
             ),
         ),
-        record=(model(), tool("find_order", **_ORDER), model(**_retried("names the order"))),
+        record=(model(), tool("find_order", _ORDER), model(**_retried("names the order"))),
         state={"calls": {"find_order": 1}},
     ),
     Scenario(
@@ -114,8 +120,8 @@ SCENARIOS = (
             Turn(
                 says=_ASKS,
                 replies=[
-                    Reply(text="It is delivered.", **_SHOWN),
-                    Reply(text=_FOUND, shown=(*_SHOWN["shown"], "was rejected")),
+                    _with_rules("It is delivered."),
+                    _with_rules(_FOUND, "was rejected"),
                 ],
                 ends=said(_FOUND),
             ),
@@ -135,9 +141,7 @@ SCENARIOS = (
                     ends=halted("soft", "names the order"),
                 ),
             ),
-            record=(
-                model(status="violated", violated=("names the order",), decisions=("halt",)),
-            ),
+            record=(model(status="violated", violated=("names the order",), decisions=("halt",)),),
         )
     ),
     Scenario(
@@ -145,12 +149,10 @@ SCENARIOS = (
         about="The contract on final answers can ask what the user wanted and what tools gave.",
         needs=frozenset({"model_contract"}),
         contracts={"model": (_REPEATS, Recover(retry=1))},
-        turns=(
-            Turn(says=_ASKS, replies=[_FIND, "It is lost.", _FOUND], ends=said(_FOUND)),
-        ),
+        turns=(Turn(says=_ASKS, replies=[_FIND, "It is lost.", _FOUND], ends=said(_FOUND)),),
         record=(
             model(),
-            tool("find_order", **_ORDER),
+            tool("find_order", _ORDER),
             model(**_retried("says what the tool said")),
         ),
         state={"calls": {"find_order": 1}},
@@ -170,7 +172,7 @@ SCENARIOS = (
                 ends=said(_FOUND),
             ),
         ),
-        record=(model(), tool("find_order", **_ORDER), model()),
+        record=(model(), tool("find_order", _ORDER), model()),
         state={"calls": {"find_order": 1}},
     ),
     Scenario(
@@ -204,9 +206,9 @@ SCENARIOS = (
         ),
         record=(
             model(),
-            tool("find_order", **_ORDER),
+            tool("find_order", _ORDER),
             model(),
-            tool("find_order", **_ORDER),
+            tool("find_order", _ORDER),
             model(status="error"),
         ),
         state={"calls": {"find_order": 2}},
@@ -232,12 +234,10 @@ SCENARIOS = (
             model(),
             tool(
                 "find_order",
-                did={
-                    "status": "error",
-                    "violated": ("one_of status at status",),
-                    "decisions": ("retry",),
-                },
-                **_ORDER,
+                _ORDER,
+                status="error",
+                violated=("one_of status at status",),
+                decisions=("retry",),
             ),
         ),
         state={"calls": {"find_order": 1}},
@@ -254,7 +254,7 @@ SCENARIOS = (
                 ends=raised("BudgetExceeded", "the budget of 15 tokens is spent"),
             ),
         ),
-        record=(model(), tool("find_order", **_ORDER), model(status="error")),
+        record=(model(), tool("find_order", _ORDER), model(status="error")),
         state={"calls": {"find_order": 1}},
     ),
     Scenario(
@@ -263,7 +263,7 @@ SCENARIOS = (
         needs=frozenset({"trace"}),
         own_trace=True,
         turns=(Turn(says=_ASKS, replies=[_FIND, _FOUND], ends=said(_FOUND)),),
-        record=(model(), tool("find_order", **_ORDER), model()),
+        record=(model(), tool("find_order", _ORDER), model()),
         state={"calls": {"find_order": 1}},
     ),
 )

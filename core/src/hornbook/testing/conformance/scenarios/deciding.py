@@ -1,7 +1,7 @@
 """Scenarios of plugins that decide about a step."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from hornbook.contracts import Violation
 from hornbook.hooks import hookimpl
@@ -16,7 +16,7 @@ from hornbook.testing.script import Reply, call
 __all__ = ["SCENARIOS"]
 
 _ORDER = {"order_id": "A-1001"}
-_REFUND = {"order_id": "A-1001", "amount": 40.0}
+_REFUND: dict[str, Any] = {"order_id": "A-1001", "amount": 40.0}
 _ASKS = "Refund 40 euros for order A-1001, please."
 
 
@@ -41,11 +41,14 @@ class Objecting:
         """Look at the value that the tool's function returned."""
         if step.name != "quote" or step.attempt > 1:
             return None
-        price: Any = output["price"] if isinstance(output, Mapping) else "no price"
-        violation = Violation(
-            clause="second opinion", path="price", expected="another", observed=str(price)
-        )
-        return [violation]
+        if not isinstance(output, Mapping):
+            raise TypeError("a plugin sees the value that the function returned, not its text")
+        price = cast("Mapping[str, Any]", output)["price"]
+        return [
+            Violation(
+                clause="second opinion", path="price", expected="another", observed=str(price)
+            )
+        ]
 
 
 class Consoling:
@@ -78,13 +81,11 @@ SCENARIOS = (
                 model(),
                 tool(
                     "refund",
-                    did={
-                        "status": "halted",
-                        "attempts": 0,
-                        "violated": _HOOK,
-                        "decisions": ("halt",),
-                    },
-                    **_REFUND,
+                    _REFUND,
+                    status="halted",
+                    attempts=0,
+                    violated=_HOOK,
+                    decisions=("halt",),
                 ),
             ),
         )
@@ -94,12 +95,8 @@ SCENARIOS = (
             name="hook-halts-the-model",
             about="A plugin can end the run before the model is called.",
             plugins=(lambda: Before("model", "halt"),),
-            turns=(
-                Turn(says=_ASKS, replies=[], ends=halted("soft", "the house is closed")),
-            ),
-            record=(
-                model(status="halted", attempts=0, violated=_HOOK, decisions=("halt",)),
-            ),
+            turns=(Turn(says=_ASKS, replies=[], ends=halted("soft", "the house is closed")),),
+            record=(model(status="halted", attempts=0, violated=_HOOK, decisions=("halt",)),),
         )
     ),
     Scenario(
@@ -120,13 +117,11 @@ SCENARIOS = (
             model(),
             tool(
                 "refund",
-                did={
-                    "status": "blocked",
-                    "attempts": 0,
-                    "violated": _HOOK,
-                    "decisions": ("block",),
-                },
-                **_REFUND,
+                _REFUND,
+                status="blocked",
+                attempts=0,
+                violated=_HOOK,
+                decisions=("block",),
             ),
             model(),
         ),
@@ -147,11 +142,7 @@ SCENARIOS = (
         ),
         record=(
             model(),
-            tool(
-                "find_order",
-                did={"status": "recovered", "attempts": 0, "decisions": ("substitute",)},
-                **_ORDER,
-            ),
+            tool("find_order", _ORDER, status="recovered", attempts=0, decisions=("substitute",)),
             model(),
         ),
     ),
@@ -176,7 +167,7 @@ SCENARIOS = (
                 ends=said("12 euros it is."),
             ),
         ),
-        record=(model(), tool("refund", did={"decisions": ("proceed",)}, **_REFUND), model()),
+        record=(model(), tool("refund", _REFUND, decisions=("proceed",)), model()),
         state={
             "calls": {"refund": 1},
             "refunds": [{"order_id": "A-1001", "amount": 12.0}],
@@ -198,13 +189,11 @@ SCENARIOS = (
             model(),
             tool(
                 "quote",
-                did={
-                    "status": "recovered",
-                    "attempts": 2,
-                    "violated": ("second opinion at price",),
-                    "decisions": ("retry",),
-                },
-                **_ORDER,
+                _ORDER,
+                status="recovered",
+                attempts=2,
+                violated=("second opinion at price",),
+                decisions=("retry",),
             ),
             model(),
         ),
@@ -228,11 +217,7 @@ SCENARIOS = (
         ),
         record=(
             model(),
-            tool(
-                "ship",
-                did={"status": "recovered", "decisions": ("substitute",)},
-                **_ORDER,
-            ),
+            tool("ship", _ORDER, status="recovered", decisions=("substitute",)),
             model(),
         ),
         state={"calls": {"ship": 1}},

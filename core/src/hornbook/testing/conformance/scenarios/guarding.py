@@ -1,5 +1,7 @@
 """Scenarios of the tool guard: which calls are made, and what the model is told of others."""
 
+from typing import Any
+
 from hornbook.contracts import clauses
 from hornbook.kernel.guard import ToolGuard
 from hornbook.kernel.registry import ToolRegistry
@@ -9,13 +11,13 @@ from hornbook.testing.script import Reply, call
 __all__ = ["SCENARIOS"]
 
 _ORDER = {"order_id": "A-1001"}
-_REFUND = {"order_id": "A-1001", "amount": 40.0}
+_REFUND: dict[str, Any] = {"order_id": "A-1001", "amount": 40.0}
 _REFUNDED = {"calls": {"refund": 1}, "refunds": [_REFUND]}
 _ASKS = "Refund 40 euros for order A-1001, please."
 _DONE = "Order A-1001 is refunded."
 
 
-def _blocked(*violated: str) -> dict[str, object]:
+def _blocked(*violated: str) -> dict[str, Any]:
     return {"status": "blocked", "attempts": 0, "violated": violated, "decisions": ("block",)}
 
 
@@ -24,7 +26,9 @@ def _told(*shown: str) -> Reply:
     return Reply(calls=(call("refund", **_REFUND),), shown=shown)
 
 
-def _corrected(name: str, about: str, wrong: dict[str, object], violated: str, *shown: str):
+def _corrected(
+    name: str, about: str, wrong: dict[str, Any], violated: str, *shown: str
+) -> Scenario:
     """A scenario in which the first call is refused and the second is right."""
     return Scenario(
         name=name,
@@ -38,9 +42,9 @@ def _corrected(name: str, about: str, wrong: dict[str, object], violated: str, *
         ),
         record=(
             model(),
-            tool("refund", did=_blocked(violated), **wrong),
+            tool("refund", wrong, **_blocked(violated)),
             model(),
-            tool("refund", **_REFUND),
+            tool("refund", _REFUND),
             model(),
         ),
         state=_REFUNDED,
@@ -64,9 +68,9 @@ SCENARIOS = (
         ),
         record=(
             model(),
-            tool("find_order", **_ORDER),
+            tool("find_order", _ORDER),
             model(),
-            tool("refund", **_REFUND),
+            tool("refund", _REFUND),
             model(),
         ),
         state={"calls": {"find_order": 1, "refund": 1}, "refunds": [_REFUND]},
@@ -117,9 +121,9 @@ SCENARIOS = (
         ),
         record=(
             model(),
-            tool("find_order", did=_blocked("grounded order_id at order_id"), order_id="A-7777"),
+            tool("find_order", {"order_id": "A-7777"}, **_blocked("grounded order_id at order_id")),
             model(),
-            tool("find_order", did=_blocked("grounded order_id at order_id"), order_id="A-7777"),
+            tool("find_order", {"order_id": "A-7777"}, **_blocked("grounded order_id at order_id")),
             model(),
         ),
     ),
@@ -141,7 +145,7 @@ SCENARIOS = (
             model(),
             tool("recent_orders"),
             model(),
-            tool("find_order", order_id="A-1002"),
+            tool("find_order", {"order_id": "A-1002"}),
             model(),
         ),
         state={"calls": {"find_order": 1, "recent_orders": 1}},
@@ -162,7 +166,7 @@ SCENARIOS = (
                 ends=said(_DONE),
             ),
         ),
-        record=(model(), model(), tool("refund", **_REFUND), model()),
+        record=(model(), model(), tool("refund", _REFUND), model()),
         state=_REFUNDED,
     ),
     Scenario(
@@ -183,10 +187,12 @@ SCENARIOS = (
         record=(
             model(),
             tool(
-                "refund", did=_blocked("grounded amount at amount"), order_id="A-1001", amount=55.0
+                "refund",
+                {"order_id": "A-1001", "amount": 55.0},
+                **_blocked("grounded amount at amount"),
             ),
             model(),
-            tool("refund", **_REFUND),
+            tool("refund", _REFUND),
             model(),
         ),
         state=_REFUNDED,
@@ -212,12 +218,11 @@ SCENARIOS = (
             model(),
             tool(
                 "refund",
-                did=_blocked("in_range amount at amount"),
-                order_id="A-1001",
-                amount=400.0,
+                {"order_id": "A-1001", "amount": 400.0},
+                **_blocked("in_range amount at amount"),
             ),
             model(),
-            tool("refund", **_REFUND),
+            tool("refund", _REFUND),
             model(),
         ),
         state=_REFUNDED,
@@ -235,9 +240,9 @@ SCENARIOS = (
         ),
         record=(
             model(),
-            tool("refnd", did=_blocked("known-tool"), **_REFUND),
+            tool("refnd", _REFUND, **_blocked("known-tool")),
             model(),
-            tool("refund", **_REFUND),
+            tool("refund", _REFUND),
             model(),
         ),
         state=_REFUNDED,
@@ -251,17 +256,15 @@ SCENARIOS = (
                 says="Where are A-1001 and the other one?",
                 replies=[
                     [call("find_order", **_ORDER), call("find_order", order_id="A-7777")],
-                    Reply(
-                        text="A-1001 is delivered.", shown=("delivered", "it stands in none of")
-                    ),
+                    Reply(text="A-1001 is delivered.", shown=("delivered", "it stands in none of")),
                 ],
                 ends=said("A-1001 is delivered."),
             ),
         ),
         record=(
             model(),
-            tool("find_order", **_ORDER),
-            tool("find_order", did=_blocked("grounded order_id at order_id"), order_id="A-7777"),
+            tool("find_order", _ORDER),
+            tool("find_order", {"order_id": "A-7777"}, **_blocked("grounded order_id at order_id")),
             model(),
         ),
         state={"calls": {"find_order": 1}},

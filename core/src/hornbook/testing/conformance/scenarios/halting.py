@@ -15,7 +15,7 @@ _VIOLATED = {
     "violated": ("in_range price at price",),
     "decisions": ("halt",),
 }
-_HALTED = tool("quote", did=_VIOLATED, **_ORDER)
+_HALTED = tool("quote", _ORDER, **_VIOLATED)
 
 
 def soft_and_hard(scenario: Scenario) -> tuple[Scenario, Scenario]:
@@ -58,7 +58,7 @@ _NEXT = Turn(
     ],
     ends=said("Refunded."),
 )
-_AFTER: tuple[Did, ...] = (model(), tool("refund", order_id="A-1001", amount=40.0), model())
+_AFTER: tuple[Did, ...] = (model(), tool("refund", {"order_id": "A-1001", "amount": 40.0}), model())
 
 SCENARIOS = (
     *soft_and_hard(
@@ -106,9 +106,9 @@ SCENARIOS = (
         ),
         record=(
             model(),
-            tool("find_order", **_ORDER),
+            tool("find_order", _ORDER),
             _HALTED,
-            tool("quote", did=_VIOLATED, order_id="A-1002"),
+            tool("quote", {"order_id": "A-1002"}, **_VIOLATED),
         ),
         state={"calls": {"find_order": 1, "quote": 2}},
     ),

@@ -16,7 +16,7 @@ _QUOTE = call("quote", **_ORDER)
 _SHIP = call("ship", **_ORDER)
 
 PRICED = Contract("delivery-price", ensures=[clauses.in_range("price", low=0.0)])
-DELIVERY = Contract("delivery", ensures=[clauses.that("says what happens", lambda value: True)])
+DELIVERY = Contract("delivery", ensures=[clauses.that("says something", bool)])
 _LIMIT = Contract("refund-limit", requires=[clauses.in_range("amount", high=100.0)])
 
 
@@ -43,7 +43,9 @@ def _one_call(called: Did) -> tuple[Did, ...]:
     return (model(), called, model())
 
 
-def _raising(name: str, about: str, *, stock: int, recover: Recover, decision: str, shown: str):
+def _raising(
+    name: str, about: str, *, stock: int, recover: Recover, decision: str, shown: str
+) -> Scenario:
     """A scenario in which the exception of a tool counts as a violation, and is recovered."""
     return Scenario(
         name=name,
@@ -57,7 +59,7 @@ def _raising(name: str, about: str, *, stock: int, recover: Recover, decision: s
                 ends=said("Done."),
             ),
         ),
-        record=_one_call(tool("ship", did=_recovered(decision, violated="exception"), **_ORDER)),
+        record=_one_call(tool("ship", _ORDER, **_recovered(decision, violated="exception"))),
         state={"calls": {"ship": 2 if decision == "retry" else 1}},
     )
 
@@ -76,7 +78,7 @@ SCENARIOS = (
             ),
         ),
         record=_one_call(
-            tool("quote", did=_recovered("retry", violated="in_range price at price"), **_ORDER)
+            tool("quote", _ORDER, **_recovered("retry", violated="in_range price at price"))
         ),
         state={"calls": {"quote": 2}},
     ),
@@ -92,7 +94,7 @@ SCENARIOS = (
             ),
         ),
         record=_one_call(
-            tool("quote", did=_recovered("fallback", violated="in_range price at price"), **_ORDER)
+            tool("quote", _ORDER, **_recovered("fallback", violated="in_range price at price"))
         ),
         state={"calls": {"quote": 1}},
     ),
@@ -110,12 +112,10 @@ SCENARIOS = (
         record=_one_call(
             tool(
                 "quote",
-                did={
-                    "status": "waived",
-                    "violated": ("in_range price at price",),
-                    "decisions": ("waive",),
-                },
-                **_ORDER,
+                _ORDER,
+                status="waived",
+                violated=("in_range price at price",),
+                decisions=("waive",),
             )
         ),
         state={"calls": {"quote": 1}},
@@ -142,16 +142,13 @@ SCENARIOS = (
             model(),
             tool(
                 "refund",
-                did={
-                    "status": "violated",
-                    "attempts": 0,
-                    "violated": ("in_range amount at amount",),
-                },
-                order_id="A-1001",
-                amount=400.0,
+                {"order_id": "A-1001", "amount": 400.0},
+                status="violated",
+                attempts=0,
+                violated=("in_range amount at amount",),
             ),
             model(),
-            tool("refund", order_id="A-1001", amount=40.0),
+            tool("refund", {"order_id": "A-1001", "amount": 40.0}),
             model(),
         ),
         state={"calls": {"refund": 1}, "refunds": [{"order_id": "A-1001", "amount": 40.0}]},
@@ -185,7 +182,7 @@ SCENARIOS = (
                 ends=said("Nothing is there."),
             ),
         ),
-        record=_one_call(tool("ship", did={"status": "error"}, **_ORDER)),
+        record=_one_call(tool("ship", _ORDER, status="error")),
         state={"calls": {"ship": 1}},
     ),
     Scenario(
@@ -201,7 +198,7 @@ SCENARIOS = (
                 ends=raised("OutOfStock", "nothing to ship for A-1001"),
             ),
         ),
-        record=(model(), tool("ship", did={"status": "error"}, **_ORDER)),
+        record=(model(), tool("ship", _ORDER, status="error")),
         state={"calls": {"ship": 1}},
     ),
     Scenario(
@@ -230,18 +227,16 @@ SCENARIOS = (
             model(),
             tool(
                 "find_order",
-                did={
-                    "status": "blocked",
-                    "attempts": 0,
-                    "violated": ("grounded order_id at order_id",),
-                    "decisions": ("block",),
-                },
-                order_id="A-7777",
+                {"order_id": "A-7777"},
+                status="blocked",
+                attempts=0,
+                violated=("grounded order_id at order_id",),
+                decisions=("block",),
             ),
             model(),
-            tool("quote", did=_recovered("retry", violated="in_range price at price"), **_ORDER),
+            tool("quote", _ORDER, **_recovered("retry", violated="in_range price at price")),
             model(),
-            tool("ship", did=_recovered("fallback", violated="exception"), **_ORDER),
+            tool("ship", _ORDER, **_recovered("fallback", violated="exception")),
             model(),
         ),
         state={"calls": {"quote": 2, "ship": 1}},

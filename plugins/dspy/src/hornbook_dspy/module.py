@@ -1,0 +1,293 @@
+"""The step around a module's call: inputs by name, contract, recovery, and where halts end."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+from hornbook.contracts.contract import Contract
+from hornbook.contracts.report import ContractViolation
+from hornbook.errors import DefinitionError
+from hornbook.step.attempts import feedback
+from hornbook.step.hosted import HostedStep
+from hornbook.step.operation import Operation, Outcome
+from hornbook.step.recover import Recover
+from hornbook_dspy.agent import Agent
+from hornbook_dspy.carried import (
+    Again,
+    Carried,
+    at_step,
+    carried,
+    carrying,
+    joined,
+    refuse_no_model,
+)
+from hornbook_dspy.compat import dspy, settings
+from hornbook_dspy.fitted import fitted
+from hornbook_dspy.halting import Halt
+from hornbook_dspy.identity import step_identity
+from hornbook_dspy.lm import HornbookLM, with_hornbook
+from hornbook_dspy.scope import Scope
+from hornbook_dspy.structure import copied
+
+__all__ = ["ModuleStep", "class_input_names", "fields_of", "input_names"]
+
+Invoke = Callable[..., Any]
+"""Calls a module with its arguments: `invoke(module, *args, **kwargs)`."""
+
+_UNRECORDED = ("trajectory", "history")
+"""Fields that tell what the steps inside tell already."""
+
+
+class ModuleStep:
+    """What stands around the calls of one module. Immutable: copies of the module share it.
+
+    Args:
+        name: what reports and records call it.
+        names: its input fields; None where they are not known.
+        contract: on its inputs, and on its prediction as a dict of its fields.
+        recover: a fallback takes the inputs by name and gives a prediction or a mapping; it may
+            be a module.
+        agent: what was attached to the agent that it is.
+
+    Raises:
+        DefinitionError: the contract names what is no input, or a fallback cannot work.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        names: Sequence[str] | None,
+        *,
+        contract: Contract[Any] | None = None,
+        recover: Recover | None = None,
+        agent: Agent | None = None,
+    ) -> None:
+        if contract is not None and names is not None:
+            contract.refuse_unknown_inputs(tuple(names), name)
+        self._given = (name, names, contract, recover, agent)
+        self._names = names
+        self._agent = agent
+        held = None if contract is None else fitted(contract)
+        recovering = recover or Recover()
+        for one in recovering.fallback:
+            _refuse_unfit(one, name, names)
+        self._sync = self._hosted(name, held, recovering, _sync_fallback)
+        self._async = self._hosted(name, held, recovering, _async_fallback)
+
+    def call(self, module: Any, invoke: Invoke, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Call the module, from sync code."""
+        held, scope = self._begin(module)
+
+        def attempt(*args: Any, **kwargs: Any) -> Any:
+            with self._inside(held, scope, args, kwargs) as again:
+                return invoke(_retried(module, again), *args, **kwargs)
+
+        with _ending(held), joined(held):
+            return self._sync.call(attempt, args, kwargs)
+
+    async def acall(
+        self,
+        module: Any,
+        invoke: Callable[..., Awaitable[Any]],
+        args: tuple[Any, ...],
+        kwargs: Any,
+    ) -> Any:
+        """Call the module, from async code."""
+        held, scope = self._begin(module)
+
+        async def attempt(*args: Any, **kwargs: Any) -> Any:
+            with self._inside(held, scope, args, kwargs) as again:
+                return await invoke(_retried(module, again), *args, **kwargs)
+
+        with _ending(held), joined(held):
+            return await self._async.acall(attempt, args, kwargs)
+
+    def __deepcopy__(self, memo: object) -> "ModuleStep":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, self._given
+
+    def _begin(self, module: Any) -> tuple[Carried, Scope]:
+        lm = settings.get("lm")
+        if lm is not None:
+            refuse_no_model(lm)
+        held = carried()
+        if held.scope is not None:
+            held.scope.refuse_halted()
+        return held, Scope(held.scope, self._names, module=module, agent=self._agent)
+
+    @contextmanager
+    def _inside(
+        self, held: Carried, scope: Scope, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Generator[Again | None]:
+        """One attempt: what is called inside sees this scope, and a model with Hornbook."""
+        # ReActV2 takes a history that is no field of its signature.
+        earlier = {"history": kwargs["history"]} if "history" in kwargs else {}
+        scope.hear({**earlier, **self._bind(args, kwargs)})
+        told = feedback()
+        again = held.again if told is None else _further(held.again, told.attempt, str(told))
+        more: dict[str, Any] = {}
+        lm = settings.get("lm")
+        if lm is not None and not isinstance(lm, HornbookLM):
+            more["lm"] = with_hornbook(lm)
+        with carrying(replace(at_step(held), scope=scope, again=again), **more):
+            yield again
+
+    def _hosted(
+        self,
+        name: str,
+        contract: Contract[Any] | None,
+        recover: Recover,
+        fallback: Callable[[Any], Any],
+    ) -> HostedStep:
+        operation = Operation(
+            name=name,
+            kind="node",
+            host="dspy",
+            contract=contract,
+            recover=replace(recover, fallback=tuple(map(fallback, recover.fallback))),
+            bind=self._bind,
+            rebuild=self._rebuild,
+            view=fields_of,
+            recorded=_recorded,
+            meta=lambda args, kwargs: step_identity(),
+        )
+        return HostedStep(operation, _told)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        if self._names is None:
+            return {**{f"argument_{at}": one for at, one in enumerate(args)}, **kwargs}
+        given = {**dict(zip(self._names, args, strict=False)), **kwargs}
+        return {name: given[name] for name in self._names if name in given}
+
+    def _rebuild(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], changed: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        for name in changed:
+            if self._names is not None and name not in self._names:
+                known = ", ".join(self._names) or "none"
+                raise DefinitionError(f"{name!r} is no input field; the input fields are {known}")
+        positional = self._bind(args, {})
+        return (), {**positional, **kwargs, **changed}
+
+
+def input_names(module: Any) -> tuple[str, ...] | None:
+    """The input fields of a module: of its signature, or the parameters of its `forward`."""
+    signature = getattr(module, "signature", None)
+    if signature is None:
+        inner = getattr(module, "predict", None)  # ChainOfThought is made of one predictor
+        signature = getattr(inner, "signature", None)
+    fields = getattr(signature, "input_fields", None)
+    if fields is not None:
+        return tuple(fields)
+    return _parameters(type(module))
+
+
+def class_input_names(kind: type) -> tuple[str, ...] | None:
+    """The parameters of a module class's `forward`."""
+    return _parameters(kind)
+
+
+def fields_of(raw: Any) -> Any:
+    """A prediction as a dict of its fields; anything else as it is."""
+    return dict(cast("Any", raw).items()) if isinstance(raw, dspy.Example) else raw
+
+
+def _recorded(raw: Any) -> Any:
+    fields = fields_of(raw)
+    if not isinstance(fields, dict):
+        return fields
+    shown = cast("dict[str, Any]", fields).items()
+    return {name: value for name, value in shown if name not in _UNRECORDED}
+
+
+def _parameters(kind: type) -> tuple[str, ...] | None:
+    forward = getattr(kind, "forward", None) or getattr(kind, "aforward", None)
+    if forward is None:
+        return None
+    parameters = list(inspect.signature(forward).parameters.values())[1:]
+    variadic = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    if any(parameter.kind in variadic for parameter in parameters):
+        return None
+    return tuple(parameter.name for parameter in parameters)
+
+
+def _told(outcome: Outcome, args: tuple[Any, ...]) -> Any:
+    """What the caller gets: a prediction, or a halt on its way to the outermost call."""
+    if outcome.ok:
+        return _as_prediction(outcome.raw)
+    report, decision = outcome.report, outcome.decision
+    assert report is not None
+    if outcome.status == "blocked" and decision is not None and decision.value is not None:
+        return _as_prediction(decision.value)
+    violation = ContractViolation(report)
+    violation.__cause__ = outcome.error
+    scope = carried().scope
+    raise violation if scope is None else scope.halt(violation)
+
+
+def _as_prediction(raw: Any) -> Any:
+    return dspy.Prediction(**cast("dict[str, Any]", raw)) if isinstance(raw, dict) else raw
+
+
+@contextmanager
+def _ending(held: Carried) -> Generator[None]:
+    """Where nothing of ours is around, a halt becomes the error that it carries."""
+    try:
+        yield
+    except Halt as halt:
+        if held.scope is not None:
+            raise
+        raise halt.error from halt.error.__cause__
+
+
+def _further(around: Again | None, attempt: int, told: str) -> Again:
+    if around is None:
+        return Again(attempt=attempt, told=told)
+    return Again(attempt=around.attempt * 100 + attempt, told=f"{around.told}\n\n{told}")
+
+
+def _retried(module: Any, again: Again | None) -> Any:
+    """The module, or for a further attempt one whose own models can be told of it."""
+    if again is None or all(_is_told(one.lm) for one in module.predictors()):
+        return module
+    return copied(module, with_hornbook)
+
+
+def _is_told(lm: Any) -> bool:
+    return lm is None or isinstance(lm, HornbookLM)
+
+
+def _refuse_unfit(fallback: Any, step: str, names: Sequence[str] | None) -> None:
+    if isinstance(fallback, dspy.Module):
+        return
+    named = getattr(fallback, "__qualname__", None) or type(fallback).__name__
+    if inspect.iscoroutinefunction(fallback):
+        raise DefinitionError(
+            f"fallback {named!r} of module {step!r} is async, and the module may be called sync: "
+            f"give a plain function or a module"
+        )
+    if names is None:
+        return
+    try:
+        inspect.signature(fallback).bind(**dict.fromkeys(names))
+    except TypeError as error:
+        raise DefinitionError(
+            f"fallback {named!r} of module {step!r} cannot take its input fields "
+            f"({', '.join(names)}) by name: {error}"
+        ) from None
+
+
+def _sync_fallback(fallback: Any) -> Any:
+    return fallback
+
+
+def _async_fallback(fallback: Any) -> Any:
+    return fallback.acall if isinstance(fallback, dspy.Module) else fallback
+
+
+def _rebuilt(name: str, names: Any, contract: Any, recover: Any, agent: Any) -> ModuleStep:
+    return ModuleStep(name, names, contract=contract, recover=recover, agent=agent)
