@@ -32,6 +32,7 @@ class Desk(MessagesState):
 
     email: str
     notes: NotRequired[str]
+    """What the staff has to say about it."""
     request: Request
 
 

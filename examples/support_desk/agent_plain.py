@@ -31,6 +31,7 @@ class Desk(MessagesState):
 
     email: str
     notes: NotRequired[str]
+    """What the staff has to say about it."""
     request: Request
 
 

@@ -65,7 +65,7 @@ TRIAGE = Contract(
 
 
 def tell(inputs: Mapping[str, Any], violation: Violation) -> dict[str, Any]:
-    """Tell the next attempt what was wrong with the last one."""
+    """Tell the next attempt what was wrong with the last one, in the notes it reads anyway."""
     return {"notes": f"Your last answer was rejected. {violation}"}
 
 

@@ -109,7 +109,7 @@ def schedule_pickup(order_id: str, pickup_date: date) -> str:
     if pickup_date <= TODAY or pickup_date.weekday() > 4:
         raise ToolException(f"the courier does not drive on {pickup_date.isoformat()}")
     with connect() as db:
-        db.execute("INSERT INTO pickups VALUES (?, ?)", (order_id, pickup_date.isoformat()))
+        db.execute("REPLACE INTO pickups VALUES (?, ?)", (order_id, pickup_date.isoformat()))
     return f"the courier collects {order_id} on {pickup_date.isoformat()}"
 
 

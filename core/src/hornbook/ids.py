@@ -7,7 +7,7 @@ import time
 __all__ = ["is_run_id", "new_run_id"]
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_RUN_ID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_RUN_ID = r"[0-7][0-9A-HJKMNP-TV-Z]{25}"
 
 
 def new_run_id() -> str:
@@ -18,4 +18,4 @@ def new_run_id() -> str:
 
 def is_run_id(text: str) -> bool:
     """Whether `text` is the id of a run; nothing else may become part of a path."""
-    return _RUN_ID.fullmatch(text) is not None
+    return re.fullmatch(_RUN_ID, text) is not None

@@ -69,7 +69,7 @@ def test_a_folder_is_read_file_by_file_the_first_process_first(make, fields, mon
 
 @pytest.mark.requirement("trace:tail:truncated", "bad-input:record:truncated")
 def test_a_torn_file_is_read_up_to_the_tear(killed):
-    file = killed(3)
+    file = killed(1)
     whole = file.path.read_bytes()
     events = list(read(file.path))
     ends = [at + 1 for at, byte in enumerate(whole) if byte == ord("\n")]

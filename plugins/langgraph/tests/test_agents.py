@@ -121,7 +121,7 @@ def test_a_bad_call_is_answered_so_that_the_model_can_correct_it(
 @pytest.mark.requirement("agents:middleware:guard")
 def test_what_a_tool_would_take_is_not_refused(go: Any, shop: Shop):
     replies = [call("refund", order_id="A17", amount="40"), "Done."]
-    go(agent_of(replies, shop.tools, HornbookMiddleware()), ask("Refund order A17"))
+    go(agent_of(replies, shop.tools, HornbookMiddleware()), ask("Refund 40 for order A17"))
     assert shop.refunded == [("A17", 40.0)]
 
 
@@ -412,7 +412,11 @@ def test_a_contract_on_a_tool_or_an_argument_that_is_not_there_is_refused(go: An
 
 def rule(text: str, ident: str) -> LearnedRule:
     form = SymbolicForm(
-        domain="SUPPORT", qualifier=("REFUND",), action=("VERIFY",), strength="MANDATORY"
+        domain="SUPPORT",
+        qualifier=("REFUND",),
+        action=("VERIFY",),
+        strength="MANDATORY",
+        error="dec",
     )
     return LearnedRule(id=ident, text=text, symbolic=form, status="approved")
 
@@ -498,9 +502,9 @@ def test_rules_may_be_given_as_a_file_or_as_any_object_that_retrieves(go: Any, t
 
     class Found:
         def retrieve(self, request: Any) -> Any:
-            return [rule("If asked, then answer.", request.query)]
+            return [rule("If someone asks, then answer them.", request.query)]
 
-    for rules, words in ((str(tmp_path / "rules.jsonl"), "verify"), (Found(), "If asked")):
+    for rules, words in ((str(tmp_path / "rules.jsonl"), "verify"), (Found(), "If someone asks")):
         agent = agent_of(["Hi."], [], HornbookMiddleware(rules=rules))
         go(agent, ask("hello"))
         assert words in agent.script.asked[0][0].text

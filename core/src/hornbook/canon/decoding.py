@@ -14,7 +14,7 @@ from hornbook.canon.wire import JSON, READ_DEPTH, CanonError, loads, serialise
 
 __all__ = ["Opaque", "decode"]
 
-_ESCAPE = re.compile(r"\\(?:\\|u([0-9a-f]{4}))")
+_ESCAPE = r"\\(?:\\|u([0-9a-f]{4}))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,10 @@ def _items(body: Any) -> list[Any]:
 
 
 def _unescaped(body: Any) -> str:
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else "\\", _text(body))
+    def unescape(found: re.Match[str]) -> str:
+        return chr(int(found[1], 16)) if found[1] else "\\"
+
+    return re.sub(_ESCAPE, unescape, _text(body))
 
 
 def _timedelta(body: Any) -> timedelta:

@@ -25,7 +25,7 @@ _LOOKED_AT = 8_000
 _SMALL = 16
 """Items up to which a collection of leaves is written without counting."""
 _LEAVES = frozenset((str, int, bool, type(None), float))
-_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+_ADDRESS = r" at 0x[0-9A-Fa-f]+"
 
 
 class Rules:
@@ -216,7 +216,7 @@ class _Walk:
         # As in `value`: a repr may raise anything.
         except Exception as error:  # noqa: BLE001
             text = f"<{name}: its repr raised {type(error).__name__}>"
-        shown = self._rules.text(_ADDRESS.sub("", text[:_LOOKED_AT]))
+        shown = self._rules.text(re.sub(_ADDRESS, "", text[:_LOOKED_AT]))
         if len(shown) > _SHOWN:
             shown = cut_of(shown[:_SHOWN], len(text))
         return {"$repr": printable(shown), "$type": name}

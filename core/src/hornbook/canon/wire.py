@@ -17,8 +17,8 @@ JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | Non
 READ_DEPTH = 128
 """Levels of nesting that `loads` accepts: what `encode` writes, and its surroundings."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+# Patterns of rare use are compiled then, by re itself: compiling is most of our import.
+_ESCAPED_SURROGATE = r"\\u[dD][89a-fA-F]"
 
 
 class CanonError(HornbookError, ValueError):
@@ -59,7 +59,13 @@ def loads(data: bytes | str, *, max_depth: int = READ_DEPTH) -> JSON:
 
 def has_surrogate(text: str) -> bool:
     """Whether `text` holds a lone surrogate, which UTF-8 cannot say."""
-    return not text.isascii() and _SURROGATE.search(text) is not None
+    if text.isascii():
+        return False
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def printable(text: str) -> str:
@@ -206,7 +212,7 @@ def _refuse_depth(value: JSON, text: str, max_depth: int) -> None:
 
 
 def _refuse_surrogates(value: JSON, text: str) -> None:
-    if not has_surrogate(text) and not _ESCAPED_SURROGATE.search(text):
+    if not has_surrogate(text) and not re.search(_ESCAPED_SURROGATE, text):
         return
     for path, item, _ in _walk(value):
         keys = list(item) if isinstance(item, dict) else [item]

@@ -69,7 +69,7 @@ class Contract(Generic[T]):
 
     @overload
     def __init__(
-        self: "Contract[T]",
+        self,
         name: str,
         *,
         output: type[T],
@@ -165,12 +165,13 @@ class Contract(Generic[T]):
     def digest(self) -> str:
         """`sha256:...` of all that the contract says, equal in every process."""
         known: str | None = self._digest
-        if known is None:
-            from hornbook.contracts.portable import digest_of
+        if known is not None:
+            return known
+        from hornbook.contracts.portable import digest_of
 
-            known = digest_of(self)
-            self._set("_digest", known)
-        return known
+        found = digest_of(self)
+        self._set("_digest", found)
+        return found
 
     @property
     def portable(self) -> bool:
@@ -319,8 +320,8 @@ def _refuse_settings(name: str, revalidate: object, deadline: object) -> None:
         raise DefinitionError(
             f"contract {name!r}: revalidate is 'always' or 'never', not {revalidate!r}"
         )
-    number = isinstance(deadline, int | float) and not isinstance(deadline, bool)
-    if deadline is not None and not (number and deadline > 0):
+    number = deadline if isinstance(deadline, int | float) else 0
+    if deadline is not None and (isinstance(deadline, bool) or not number > 0):
         raise DefinitionError(
             f"contract {name!r}: deadline is a number of seconds above 0, or None: {deadline!r}"
         )

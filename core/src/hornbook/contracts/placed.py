@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from hornbook.contracts.clause import Clause
 from hornbook.contracts.paths import check_path, leaf_type, parse
@@ -20,7 +20,7 @@ def clauses_of(contract: str, where: str, given: object) -> tuple[Clause, ...]:
     Raises:
         DefinitionError: something else stands there.
     """
-    listed: Iterable[object] = given if isinstance(given, Iterable) else (given,)
+    listed = cast("Iterable[object]", given) if isinstance(given, Iterable) else (given,)
     if isinstance(given, Clause | str):
         raise DefinitionError(f"contract {contract!r}: {where} is a list of clauses, not {given!r}")
     clauses: list[Clause] = []

@@ -124,7 +124,9 @@ def _parsed(text: str) -> Mapping[str, Any]:
         data: object = canon.loads(text)
     except canon.CanonError as error:
         raise DefinitionError(f"this is no contract in JSON: {error}") from None
-    known = cast("Mapping[str, Any]", data) if isinstance(data, Mapping) else {}
+    known: Mapping[str, Any] = {}
+    if isinstance(data, Mapping):
+        known = cast("Mapping[str, Any]", data)
     if known.get("format") != _FORMAT:
         raise DefinitionError(f"this is no contract in JSON: it has no format {_FORMAT!r}")
     if known.get("version") != _VERSION:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from hornbook.contracts.judge import Judge, Judgement, Question
 from hornbook.contracts.shown import SHOWN_CHARACTERS, shown
@@ -53,7 +53,7 @@ def _replies(questions: Sequence[Question], answer: object) -> list[Reply]:
         got = type(answer).__name__
         reason = f"judge {name} gave {got}, not a sequence of judgements"
         return [Reply(reason=reason)] * len(questions)
-    given: Sequence[object] = answer
+    given = cast("Sequence[object]", answer)
     if len(given) != len(questions):
         reason = f"judge {name} gave {len(given)} judgements for {len(questions)} questions"
         return [Reply(reason=reason)] * len(questions)
@@ -63,7 +63,7 @@ def _replies(questions: Sequence[Question], answer: object) -> list[Reply]:
 def _reply(name: str, judgement: object) -> Reply:
     if not isinstance(judgement, Judgement):
         return Reply(reason=f"judge {name} gave {type(judgement).__name__}, not a Judgement")
-    score: object = judgement.score
+    score = cast("object", judgement.score)
     if score is None:
         return Reply(reason=f"judge {name} could not tell", evidence=judgement.evidence)
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:

@@ -1,7 +1,7 @@
 """The clause kinds that read text: patterns, grounding, and the measured ones."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any, Literal, TypedDict, Unpack
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any, Literal, TypedDict, Unpack, cast
 
 from hornbook.contracts.clause import Clause, OnUndetermined, input_at
 from hornbook.contracts.finding import Answer
@@ -91,7 +91,9 @@ def grounded(
         text = text_of(input_at(inputs, source))
         if not text or not text.strip():
             return Answer(status="Undetermined", reason=f"input {source!r} holds no text")
-        items = list(value) if isinstance(value, list | tuple | Set) else [value]
+        items = [value]
+        if isinstance(value, list | tuple | Set):
+            items = list(cast("Iterable[Any]", value))
         return _grounded(items, text, mode=mode, threshold=threshold, partial=partial)
 
     return Clause(
@@ -168,7 +170,8 @@ def _measured(
     calibration: Calibration | None,
     common: AtPath,
 ) -> Clause:
-    if isinstance(judge, type) or not isinstance(judge, Judge) or not callable(judge.judge):
+    given = cast("object", judge)
+    if isinstance(given, type) or not isinstance(given, Judge) or not callable(given.judge):
         raise DefinitionError(
             f"{kind}({path!r}): {judge!r} is no judge; it needs a method judge(questions)"
         )

@@ -6,7 +6,7 @@ with a path take `optional=` as well.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from hornbook.contracts.clause import Clause, input_at
 from hornbook.contracts.finding import Answer
@@ -205,7 +205,7 @@ def monotone(path: str, *, before: str, **common: Unpack[AtPath]) -> Clause:
         earlier = input_at(inputs, before)
         if earlier is None:
             return Answer(status="Undetermined", reason=f"input {before!r} is absent")
-        there = list(value) if isinstance(value, Mapping) else _items(value)
+        there = _keys_or_items(value)
         gone = [item for item in _keys_or_items(earlier) if item not in there]
         return not gone or Answer(
             status="Violated", evidence={"gone": [shown(item) for item in gone]}
@@ -262,7 +262,7 @@ def _at_most(path: str, low: Any, high: Any) -> bool:
 def _collection(kind: str, path: str, values: object) -> Collection[Any]:
     if isinstance(values, str | bytes) or not isinstance(values, Collection):
         raise DefinitionError(f"{kind}({path!r}): {values!r} is not a collection of values")
-    given: Collection[Any] = values
+    given = cast("Collection[Any]", values)
     try:
         return frozenset(given) if isinstance(given, Set) else tuple(given)
     except TypeError:
@@ -287,12 +287,15 @@ def _membership(values: Collection[Any]) -> Callable[[Any], bool]:
 def _items(value: Any) -> Sequence[Any]:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise TypeError(f"{type(value).__name__} is not a collection")
-    items: Iterable[Any] = value.values() if isinstance(value, Mapping) else value
-    return list(items)
+    if isinstance(value, Mapping):
+        return list(cast("Mapping[Any, Any]", value).values())
+    return list(cast("Iterable[Any]", value))
 
 
 def _keys_or_items(value: Any) -> Sequence[Any]:
-    return list(value) if isinstance(value, Mapping) else _items(value)
+    if isinstance(value, Mapping):
+        return list(cast("Mapping[Any, Any]", value))
+    return _items(value)
 
 
 def _single(item: Any, path: str) -> Any:

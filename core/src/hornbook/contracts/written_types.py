@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from importlib import import_module
-from operator import or_
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin
 
@@ -12,7 +11,7 @@ from hornbook.errors import DefinitionError
 __all__ = ["read_type", "type_identity", "written_type"]
 
 _COMBINING: Mapping[str, Callable[[Sequence[Any]], Any]] = {
-    "|": lambda parts: reduce(or_, parts),
+    "|": lambda parts: reduce(lambda one, other: one | other, parts),
     "Union": lambda parts: Union[tuple(parts)],  # noqa: UP007 - its repr is another
 }
 

@@ -180,7 +180,8 @@ _ANSWERS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
 
 def drive(recovery: Generator[Effect, Any, T]) -> T:
     """Carry out a recovery from sync code."""
-    go_on, given = recovery.send, None
+    go_on: Callable[[Any], Effect] = recovery.send
+    given: Any = None
     while True:
         try:
             effect = go_on(given)
@@ -197,7 +198,8 @@ def drive(recovery: Generator[Effect, Any, T]) -> T:
 
 async def adrive(recovery: Generator[Effect, Any, T]) -> T:
     """Carry out a recovery from async code; no task and no thread is made."""
-    go_on, given = recovery.send, None
+    go_on: Callable[[Any], Effect] = recovery.send
+    given: Any = None
     while True:
         try:
             effect = go_on(given)

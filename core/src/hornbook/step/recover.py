@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from hornbook.budget import Budget
 from hornbook.contracts.report import Violation
@@ -35,7 +35,7 @@ class Recover:
     """The limit of one call outside a run; inside a run the run's budget holds."""
 
     def __post_init__(self) -> None:
-        retry: object = self.retry
+        retry = cast("object", self.retry)
         if isinstance(retry, bool) or not isinstance(retry, int) or retry < 0:
             raise DefinitionError(f"Recover(retry={retry!r}): a whole number of at least 0")
         if self.then not in ("halt", "waive"):
@@ -49,7 +49,7 @@ class Recover:
 def _functions(given: object) -> tuple[Callable[..., Any], ...]:
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise DefinitionError(f"Recover(fallback={given!r}): a list of functions")
-    functions: Sequence[object] = given
+    functions = cast("Sequence[object]", given)
     for function in functions:
         if not callable(function):
             raise DefinitionError(f"Recover(fallback=...): {function!r} is no function")
@@ -60,8 +60,7 @@ def _exception_types(given: object) -> tuple[type[Exception], ...]:
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise DefinitionError(f"Recover(on={given!r}): a list of exception types")
     types: list[type[Exception]] = []
-    listed: Sequence[object] = given
-    for kind in listed:
+    for kind in cast("Sequence[object]", given):
         if kind is Exception or kind is BaseException:
             raise DefinitionError(
                 f"Recover(on=...): {kind.__name__} would hide programming errors and the host's "

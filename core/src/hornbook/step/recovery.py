@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from hornbook.budget import Meter, Spent
 from hornbook.contracts.report import ContractReport
@@ -25,6 +25,7 @@ from hornbook.trace.frame import ENDED, FEEDBACK, META, OUTCOME, RUN, VALUE, Fra
 
 __all__ = ["Living", "Recovery"]
 
+Inputs: TypeAlias = Mapping[str, Any]
 Living: TypeAlias = Generator[Effect, Any, Outcome]
 
 _local_ids = itertools.count(1)
@@ -151,13 +152,13 @@ class Recovery:
         modify = self._operation.recover.modify
         if modify is not None:
             inputs = self._operation.bind(*self._last)
-            changed: object = modify(inputs, report.violations[0])
+            changed = cast("object", modify(inputs, report.violations[0]))
             if not isinstance(changed, Mapping):
                 raise DefinitionError(
                     f"step {self._operation.name!r}: modify gave {type(changed).__name__}, not a "
                     f"mapping of the inputs that change"
                 )
-            self._last = self._operation.rebuild(*self._last, changed)
+            self._last = self._operation.rebuild(*self._last, cast("Inputs", changed))
         return (yield from self._again(self._function, *self._last, report))
 
     def _again(
@@ -333,7 +334,7 @@ class Recovery:
                 f"hornbook_before_step: `proceed` takes a mapping of inputs, not "
                 f"{type(value).__name__}"
             )
-        changed: Mapping[str, Any] = value
+        changed = cast("Inputs", value)
         self._args, self._kwargs = self._operation.rebuild(self._args, self._kwargs, changed)
         self._last = self._args, self._kwargs
         self._mark("decision", "proceed", {"inputs": dict(changed)})

@@ -107,5 +107,6 @@ def _made(
     node: Any, parent: pytest.Collector, *, name: str, nodeid: str | None = None, **more: Any
 ) -> Any:
     made = node.from_parent(parent, name=name, nodeid=nodeid)
-    vars(made).update(more)
+    for key, value in more.items():
+        setattr(made, key, value)
     return made

@@ -11,13 +11,6 @@ from time import monotonic
 from typing import Any
 
 from hornbook.canon import JSON, WITHHELD, Rules, cut_of, digest, encode
-from hornbook.trace.secrets import (
-    SHORTEST,
-    environment_secrets,
-    key_test,
-    sources,
-    without_credentials,
-)
 
 __all__ = ["FAILED", "Redactor", "default", "recordable", "redact", "redact_text"]
 
@@ -56,12 +49,17 @@ class Redactor(Rules):
             max_items: items of one collection that are kept.
             max_nodes: items in all.
         """
+        from hornbook.trace import secrets
+
         super().__init__()
+        self._shortest = secrets.SHORTEST
         self.max_items = max_items
         self.max_nodes = max_nodes
         self._max_text = max_text
         self._keys = tuple(sorted(keys))
-        self._denied = key_test(self._keys)
+        self._denied = secrets.key_test(self._keys)
+        self._without_credentials = secrets.without_credentials
+        self._shapes = secrets.sources()
         self._environ = os.environ if environ is None else environ
         self._secrets: tuple[str, ...] = ()
         self._due = 0.0
@@ -70,7 +68,7 @@ class Redactor(Rules):
     def policy(self) -> str:
         """An id of what is taken out: equal exactly for equal rules."""
         limits = [self._max_text, self.max_items, self.max_nodes]
-        return f"hornbook-1/{digest([self._keys, limits, sources()])[7:19]}"
+        return f"hornbook-1/{digest([self._keys, limits, self._shapes])[7:19]}"
 
     def redact(self, value: object) -> JSON:
         """Return `value` as plain JSON without its secrets; never raises."""
@@ -100,13 +98,13 @@ class Redactor(Rules):
 
     def text(self, text: str) -> str:
         """Return what is written in place of `text`."""
-        if len(text) < SHORTEST or text in self.known:
+        if len(text) < self._shortest or text in self.known:
             return text
         try:
             looked_at = text[: self._max_text + _MARGIN]
             for secret in self._secrets:
                 looked_at = looked_at.replace(secret, WITHHELD)
-            kept = without_credentials(looked_at)
+            kept = self._without_credentials(looked_at)
             if len(text) <= self._max_text:
                 return kept
             return cut_of(kept[: self._max_text], len(text))
@@ -127,6 +125,8 @@ class Redactor(Rules):
         now = monotonic()
         if now < self._due:
             return
+        from hornbook.trace.secrets import environment_secrets
+
         secrets = environment_secrets(self._environ)
         if secrets != self._secrets:
             self._secrets = secrets

@@ -27,9 +27,9 @@ _DENIED_ENDINGS += ("credentials", "apikeys", "secretkey", "accesskey")
 _DENIED_PARTS = ("password", "passwd", "passphrase", "apikey", "privatekey", "authorization")
 _DENIED_WORDS = frozenset(("secret", "secrets", "cookie", "cookies", "credential", "credentials"))
 _DENIED_NAMES = frozenset(("auth", "bearer", "jwt", "otp"))
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
-_NO_LETTER = re.compile(r"[^a-z0-9]+")
-_NAMES_SECRET = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)S?\Z", re.IGNORECASE)
+_WORD = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+"
+_NO_LETTER = r"[^a-z0-9]+"
+_NAMES_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD")
 
 
 def key_test(further: Iterable[str] = ()) -> Callable[[str], bool]:
@@ -43,7 +43,7 @@ def key_test(further: Iterable[str] = ()) -> Callable[[str], bool]:
             return True
         if any(part in bare for part in _DENIED_PARTS):
             return True
-        return any(word.lower() in _DENIED_WORDS for word in _WORD.findall(key))
+        return any(word.lower() in _DENIED_WORDS for word in re.findall(_WORD, key))
 
     return lambda key: denied(key[-_LONGEST_KEY:])
 
@@ -57,14 +57,14 @@ def environment_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
 
     found: set[str] = set()
     for name, value in environ.items():
-        if len(value) >= SHORTEST and _NAMES_SECRET.search(name):
+        if len(value) >= SHORTEST and name.upper().removesuffix("S").endswith(_NAMES_SECRET):
             escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
             found |= {value, escaped, quote(value, safe="", errors="replace")}
     return tuple(sorted(found, key=lambda value: (-len(value), value)))
 
 
 def _bare(key: str) -> str:
-    return _NO_LETTER.sub("", key.lower())
+    return re.sub(_NO_LETTER, "", key.lower())
 
 
 # --- text -------------------------------------------------------------------------------

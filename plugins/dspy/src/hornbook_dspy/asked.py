@@ -41,6 +41,10 @@ class Asked:
     """The keywords that the model is given where the call leaves them out."""
     scope: Scope | None = None
     final: Final | None = None
+    request: str = ""
+    """What the user asked: of the agent, where there is one, else of the model."""
+    results: Sequence[str] = ()
+    """What the agent's tools have returned so far."""
 
     @property
     def typed(self) -> Any:

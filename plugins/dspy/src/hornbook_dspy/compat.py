@@ -5,6 +5,7 @@ Each private name of DSPy that the adapter needs is wrapped here, and held by
 imports DSPy by way of this module, so that another version is refused before anything runs.
 """
 
+import importlib
 import inspect
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,9 +16,11 @@ from hornbook.errors import MissingExtra
 __all__ = [
     "Messages",
     "active_call_id",
+    "annotation_name",
     "calling_modules",
     "capability",
     "dspy",
+    "kind_of",
     "parsed",
     "relayed",
     "settings",
@@ -34,19 +37,23 @@ def supported(version: str) -> bool:
     return version.split(".")[:2] == ["3", "4"]
 
 
+def _module(name: str) -> Any:
+    return importlib.import_module(name)
+
+
 def _imported() -> Any:
     try:
-        import dspy  # noqa: PLC0415 - what is said when it is not there is ours to say
+        host = _module("dspy")
     except ModuleNotFoundError as error:
         if error.name != "dspy":
             raise
         raise MissingExtra(f"hornbook-dspy needs DSPy: pip install '{_NEEDED}'") from None
-    if not supported(dspy.__version__):
+    if not supported(host.__version__):
         raise MissingExtra(
-            f"hornbook-dspy works with {_NEEDED}, and {dspy.__version__} is installed: "
+            f"hornbook-dspy works with {_NEEDED}, and {host.__version__} is installed: "
             f"pip install '{_NEEDED}'"
         )
-    return dspy
+    return host
 
 
 dspy: Any = _imported()
@@ -55,11 +62,14 @@ dspy: Any = _imported()
 settings: Any = dspy.settings
 
 
+def kind_of(instance: object) -> type[Any]:
+    """The class of an object of the host's."""
+    return type(instance)
+
+
 def active_call_id() -> str | None:
     """The id of the DSPy call under way; DSPy gives one where callbacks are set."""
-    from dspy.utils.callback_context import ACTIVE_CALL_ID  # noqa: PLC0415
-
-    return ACTIVE_CALL_ID.get()
+    return _callbacks.ACTIVE_CALL_ID.get()
 
 
 def calling_modules() -> Sequence[Any]:
@@ -71,24 +81,21 @@ def calling_modules() -> Sequence[Any]:
 def relayed(origin: object, messages: object, lm: object, changed: object) -> Generator[None]:
     """Let `lm` be sent `changed` where DSPy's own adapter sent `messages` to `origin`.
 
-    DSPy 3.4 warns of dictionaries sent to a model by anyone else; those of a user's own
+    DSPy 3.4 warns of dictionaries that anyone else sends to a model; those of a user's own
     code are warned of as before.
     """
-    from dspy.clients import _deprecation as deprecation  # noqa: PLC0415
-
-    private: Any = deprecation
-    sender = private._adapter_call.get()
+    sender = _deprecation._adapter_call.get()
     own = messages is None or (sender is not None and sender[0] is origin and sender[1] is messages)
     if not own:
         yield
         return
-    with private.adapter_message_call(lm, changed):
+    with _deprecation.adapter_message_call(lm, changed):
         yield
 
 
 def capability(name: str, lm: Any, inner: Any) -> Any:
     """What a model can do, read as DSPy reads it: for the options of the call being planned."""
-    declared = inspect.getattr_static(type(inner), name, None)
+    declared = inspect.getattr_static(kind_of(inner), name, None)
     if isinstance(declared, property) and declared is inspect.getattr_static(dspy.LM, name):
         return cast("Callable[[Any], Any]", declared.fget)(lm)
     return getattr(inner, name)
@@ -96,10 +103,19 @@ def capability(name: str, lm: Any, inner: Any) -> Any:
 
 def parsed(adapter: Any, signature: Any, text: str) -> Mapping[str, Any] | None:
     """The fields that a model's text holds, read without calling the user's callbacks."""
-    from dspy.utils.exceptions import AdapterParseError  # noqa: PLC0415
-
-    read = inspect.unwrap(type(adapter).parse)
+    read: Any = kind_of(adapter).parse
     try:
-        return read(adapter, signature, text)
-    except AdapterParseError:
+        return inspect.unwrap(read)(adapter, signature, text)
+    except _exceptions.AdapterParseError:
         return None
+
+
+def annotation_name(annotation: Any) -> str:
+    """What DSPy calls a type in a prompt."""
+    return _adapting.get_annotation_name(annotation)
+
+
+_adapting = _module("dspy.adapters.utils")
+_callbacks = _module("dspy.utils.callback_context")
+_deprecation = _module("dspy.clients._deprecation")
+_exceptions = _module("dspy.utils.exceptions")

@@ -42,7 +42,7 @@ class Contracted(dspy.Module):
         recover: Recover | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__()
+        dspy.Module.__init__(self)
         if not isinstance(module, dspy.Module):
             raise DefinitionError(
                 f"Contracted({module!r:.80}): give an instance of dspy.Module; a function is "

@@ -63,8 +63,8 @@ def _of_fields(contract: Contract[Any], declared: Mapping[str, tuple[Any, bool]]
         name: hint if wanted else NotRequired[hint] for name, (hint, wanted) in declared.items()
     }
     name = getattr(contract.output, "__name__", "Fields")
-    output = TypedDict(name, cast("Any", keys))  # pyright: ignore[reportGeneralTypeIssues]
-    return FieldsContract(contract, output)
+    make: Any = TypedDict
+    return FieldsContract(contract, make(name, keys))
 
 
 def _wanted(output: Any, name: str) -> bool:

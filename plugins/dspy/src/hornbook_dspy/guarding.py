@@ -11,7 +11,7 @@ from hornbook.hosting import MODEL, Contracts, by_name
 from hornbook.kernel.guard import ToolGuard
 from hornbook.step.recover import Recover
 from hornbook_dspy.agent import Agent
-from hornbook_dspy.compat import dspy
+from hornbook_dspy.compat import dspy, kind_of
 from hornbook_dspy.lm import with_hornbook
 from hornbook_dspy.module import ModuleStep, input_names
 from hornbook_dspy.react import ToolTable, has_finals, own_tool, reading_any_name
@@ -75,11 +75,13 @@ class _Guarded:
 
 
 def _called(module: Any, *args: Any, **kwargs: Any) -> Any:
-    return type(module).__bases__[1].__call__(module, *args, **kwargs)
+    base: Any = type(module).__bases__[1]
+    return base.__call__(module, *args, **kwargs)
 
 
 async def _acalled(module: Any, *args: Any, **kwargs: Any) -> Any:
-    return await type(module).__bases__[1].acall(module, *args, **kwargs)
+    base: Any = type(module).__bases__[1]
+    return await base.acall(module, *args, **kwargs)
 
 
 @functools.lru_cache(maxsize=256)
@@ -94,7 +96,8 @@ def _guarded_class(base: type) -> type:
 
 
 def _unpickled(base: type) -> Any:
-    return object.__new__(_guarded_class(base))
+    made: type[Any] = _guarded_class(base)
+    return object.__new__(made)
 
 
 def _guarded_module(module: Any, held: Held, tools: Any, name: str | None) -> Any:
@@ -110,7 +113,7 @@ def _guarded_module(module: Any, held: Held, tools: Any, name: str | None) -> An
     made = copied(
         module,
         lambda value: replaced.get(id(value)) or with_hornbook(value),
-        kind=_guarded_class(type(module)),
+        kind=_guarded_class(kind_of(module)),
     )
     for _, one in made.named_sub_modules(dspy.Module):
         _open_to_any_name(one)

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 from hornbook.errors import HornbookError
 from hornbook.hosting import ModelSteps
@@ -38,7 +38,7 @@ class HornbookLM(dspy.BaseLM):
 
     def __init__(self, lm: Any) -> None:
         refuse_no_model(lm)
-        vars(self)[_OWN] = lm.inner if isinstance(lm, HornbookLM) else lm
+        self.__dict__.update({_OWN: lm.inner if isinstance(lm, HornbookLM) else lm})
 
     def __call__(
         self, prompt: Any = None, *, messages: Messages | None = None, **kwargs: Any
@@ -125,7 +125,7 @@ class HornbookLM(dspy.BaseLM):
 
     def __getattr__(self, name: str) -> Any:
         # Copies and pickles ask before there is anything to ask about.
-        if name.startswith("__") or _OWN not in vars(self):
+        if name.startswith("__") or _OWN not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.inner, name)
 
@@ -150,6 +150,8 @@ class HornbookLM(dspy.BaseLM):
             defaults=self.inner.kwargs,
             scope=scope,
             final=final,
+            request="" if scope is None else scope.request,
+            results=() if scope is None else scope.results,
         )
         return asked if held.again is None else asked.again(held.again)
 
@@ -175,6 +177,6 @@ def escaping(scope: Scope | None) -> Generator[None]:
 
 
 def _steps(held: Carried) -> ModelSteps[Asked, Answer]:
-    models = cast("ModelSteps[Asked, Answer]", held.models or PLAIN)
+    models = held.models or PLAIN
     agent = None if held.scope is None else held.scope.agent
     return models if agent is None else agent.models(models)

@@ -4,7 +4,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final as Constant, cast
+from typing import Any, cast
 
 from hornbook.contracts.report import ContractViolation
 from hornbook.hosting import ModelHost, ModelSteps, Usage
@@ -21,7 +21,7 @@ class _Nothing(Enum):
     NOTHING = 0
 
 
-NOTHING: Constant = _Nothing.NOTHING
+NOTHING = _Nothing.NOTHING
 """What a `Final` gives where there is no final answer."""
 
 
@@ -39,9 +39,8 @@ class Answer:
     @property
     def outputs(self) -> Sequence[Any]:
         """The outputs, in the form that adapters read."""
-        if isinstance(self.given, list):
-            return cast("list[Any]", self.given)
-        return (self.given,)
+        given: Any = self.given
+        return cast("list[Any]", given) if isinstance(given, list) else (given,)
 
 
 class DspyModel(ModelHost[Asked, Answer]):
@@ -51,10 +50,9 @@ class DspyModel(ModelHost[Asked, Answer]):
 
     def inputs(self, request: Asked) -> Mapping[str, Any]:
         """What a contract on final answers, hooks and the record see of a call."""
-        scope = request.scope
         return {
-            "request": request.last_request if scope is None else scope.request,
-            "results": () if scope is None else scope.results,
+            "request": request.request or request.last_request,
+            "results": request.results,
             "messages": request.since,
             "system": request.system,
             "tools": list(request.tools),
@@ -76,6 +74,10 @@ class DspyModel(ModelHost[Asked, Answer]):
     def changed(self, request: Asked, inputs: Mapping[str, Any]) -> Asked:
         """The request with other instructions, or another last message of the user."""
         return request.changed(inputs)
+
+    def is_response(self, value: object) -> bool:
+        """Whether a value is an answer of a model; plugins and fallbacks give plain ones."""
+        return isinstance(value, Answer)
 
     def is_final(self, response: Answer) -> bool:
         """Whether the model answers the user, and does not call tools."""
@@ -132,7 +134,7 @@ class DspyModel(ModelHost[Asked, Answer]):
         return step_identity(rollout_id=request.kwargs.get("rollout_id"))
 
 
-PLAIN: Constant = ModelSteps(DspyModel())
+PLAIN = ModelSteps(DspyModel())
 """What stands around model calls to which no rules and no contract were attached."""
 
 
@@ -183,23 +185,20 @@ def usage_of(counted: Mapping[str, Any], model: Any = None) -> Usage:
 def _text_of(output: Any) -> Any:
     if isinstance(output, dict):
         return cast("dict[str, Any]", output).get("text") or ""
-    if isinstance(output, dspy.lm15.Response):
-        return cast("Any", output).text or ""
-    return output
+    return (output.text or "") if isinstance(output, dspy.lm15.Response) else output
 
 
 def _calls_of(output: Any) -> Sequence[Mapping[str, Any]]:
     """The calls in an output; those that a text holds are for an adapter to read."""
     if isinstance(output, dspy.lm15.Response):
-        calls = cast("Any", output).tool_calls
-        return [{"id": one.id, "name": one.name, "args": one.input} for one in calls]
+        return [{"id": one.id, "name": one.name, "args": one.input} for one in output.tool_calls]
     if not isinstance(output, dict):
         return ()
-    calls = cast("dict[str, Any]", output).get("tool_calls") or ()
+    calls: Sequence[Any] = cast("dict[str, Any]", output).get("tool_calls") or ()
     return [
         {"id": call.get("id"), "name": told.get("name"), "args": told.get("arguments")}
         for call in calls
-        for told in [call.get("function") or {}]
+        for told in [cast("dict[str, Any]", call.get("function") or {})]
     ]
 
 

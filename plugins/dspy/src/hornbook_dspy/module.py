@@ -23,7 +23,7 @@ from hornbook_dspy.carried import (
     joined,
     refuse_no_model,
 )
-from hornbook_dspy.compat import dspy, settings
+from hornbook_dspy.compat import dspy, kind_of, settings
 from hornbook_dspy.fitted import fitted
 from hornbook_dspy.halting import Halt
 from hornbook_dspy.identity import step_identity
@@ -183,7 +183,7 @@ def input_names(module: Any) -> tuple[str, ...] | None:
     fields = getattr(signature, "input_fields", None)
     if fields is not None:
         return tuple(fields)
-    return _parameters(type(module))
+    return _parameters(kind_of(module))
 
 
 def class_input_names(kind: type) -> tuple[str, ...] | None:
@@ -193,7 +193,7 @@ def class_input_names(kind: type) -> tuple[str, ...] | None:
 
 def fields_of(raw: Any) -> Any:
     """A prediction as a dict of its fields; anything else as it is."""
-    return dict(cast("Any", raw).items()) if isinstance(raw, dspy.Example) else raw
+    return dict(raw.items()) if isinstance(raw, dspy.Example) else raw
 
 
 def _recorded(raw: Any) -> Any:

@@ -14,7 +14,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from hornbook.errors import DefinitionError
 from hornbook_dspy.asked import Final
-from hornbook_dspy.compat import calling_modules, dspy, parsed, settings
+from hornbook_dspy.compat import annotation_name, calling_modules, dspy, parsed, settings
 from hornbook_dspy.model import NOTHING
 
 __all__ = ["ToolTable", "final_of", "has_finals", "own_tool", "reading_any_name"]
@@ -67,8 +67,10 @@ def final_of(module: Any, kwargs: Mapping[str, Any], *, needed: bool) -> Final |
         DefinitionError: it is `needed`, and the adapter in use writes it in its own way.
     """
     modules = calling_modules()
-    asking = modules[-1] if modules else None
-    if not has_finals(module) or asking not in (module.react, _extracting(module)):
+    if not modules or not has_finals(module):
+        return None
+    asking = modules[-1]
+    if asking is not module.react and asking is not _extracting(module):
         return None
     adapter = settings.get("adapter") or dspy.ChatAdapter()
     if not isinstance(adapter, dspy.ChatAdapter):
@@ -118,9 +120,9 @@ class _Finishing:
 
     def written(self, value: Any) -> Sequence[Any]:
         """Whatever the answer is to be, ReAct asks for it once it may finish."""
-        fields = dict.fromkeys(self._signature.output_fields, "") | {_NAME_FIELD: "finish"}
-        finish = {**fields, "next_tool_args": {}}
-        return [self._adapter.format_assistant_message_content(self._signature, finish)]
+        fields: dict[str, Any] = dict.fromkeys(self._signature.output_fields, "")
+        fields |= {_NAME_FIELD: "finish", "next_tool_args": {}}
+        return [self._adapter.format_assistant_message_content(self._signature, fields)]
 
 
 class _Submitted:
@@ -187,7 +189,7 @@ def _alone(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 def _fields(value: Any, names: Sequence[str]) -> dict[str, Any]:
     if isinstance(value, dspy.Example):
-        value = dict(cast("Any", value).items())
+        value = dict(value.items())
     if isinstance(value, Mapping):
         held = cast("Mapping[str, Any]", value)
         if set(names) <= set(held):
@@ -223,14 +225,13 @@ def _any_of(names: Sequence[str]) -> type[str]:
         def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
             return {"type": "string", "enum": list(cls.__args__)}
 
-    from dspy.adapters.utils import get_annotation_name  # noqa: PLC0415
-
-    ToolName.__name__ = get_annotation_name(Literal[tuple(names)])
+    ToolName.__name__ = annotation_name(Literal[tuple(names)])
     return ToolName
 
 
 def _name(value: Any) -> str:
     """A name as models write it: in quotes, or as `Literal[...]`, which was read as a list."""
-    if isinstance(value, list) and len(cast("list[Any]", value)) == 1:
-        value = cast("list[Any]", value)[0]
+    if isinstance(value, list):
+        read = cast("list[Any]", value)
+        value = read[0] if len(read) == 1 else read
     return str(value).strip().strip("\"'")

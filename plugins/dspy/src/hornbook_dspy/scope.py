@@ -155,7 +155,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", fallback=str)
     if isinstance(value, dspy.Example):
-        return {name: plain(held) for name, held in cast("Any", value).items()}
+        return {name: plain(held) for name, held in value.items()}
     if isinstance(value, list | tuple):
         return [plain(one) for one in cast("Sequence[Any]", value)]
     if isinstance(value, dict):
@@ -172,7 +172,7 @@ def _messages(history: Any) -> Sequence[Mapping[str, Any]]:
 def _results_in(value: Any) -> Sequence[Any]:
     """The results of the tool calls that a message of a history holds, errors left out."""
     if isinstance(value, dspy.ToolCalls):
-        held = cast("Any", value).tool_call_results
+        held = value.tool_call_results
     elif isinstance(value, Mapping):
         held = cast("Mapping[str, Any]", value).get("tool_call_results")
     else:

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-from hornbook_dspy.compat import dspy
+from hornbook_dspy.compat import dspy, kind_of
 
 __all__ = ["copied", "tools_in"]
 
 _HISTORIES = ("callbacks", "history")
 
 
-def copied(module: Any, replaced: Callable[[Any], Any], *, kind: type | None = None) -> Any:
+def copied(module: Any, replaced: Callable[[Any], Any], *, kind: type[Any] | None = None) -> Any:
     """A copy of a module and of the modules in it; all else is what `replaced` gives for it.
 
     Args:
@@ -24,7 +24,8 @@ def copied(module: Any, replaced: Callable[[Any], Any], *, kind: type | None = N
 def tools_in(module: Any) -> Iterator[Any]:
     """The tools that a module itself holds, not those of the modules in it."""
     seen: set[int] = set()
-    for value in vars(module).values():
+    state: dict[str, Any] = module.__dict__
+    for value in state.values():
         yield from _tools(value, seen)
 
 
@@ -35,11 +36,11 @@ class _Copying:
         self._replaced = replaced
         self._made: dict[int, Any] = {}
 
-    def of(self, module: Any, kind: type | None = None) -> Any:
+    def of(self, module: Any, kind: type[Any] | None = None) -> Any:
         """A copy of a module."""
-        made: Any = object.__new__(kind or type(module))
+        made: Any = object.__new__(kind or kind_of(module))
         self._made[id(module)] = made
-        state = dict(vars(module))
+        state: dict[str, Any] = dict(module.__dict__)
         for name in _HISTORIES:
             if name in state:
                 state[name] = list(state[name]) if name == "callbacks" else []

@@ -10,6 +10,7 @@ from hornbook.testing.conformance.protocol import Capability, HostAgent, Scene
 from hornbook.testing.script import Asked, Conversation, Reply, Script, ToolCall
 from hornbook.trace.events import Event
 from hornbook.trace.frame import RUN, current
+from hornbook_dspy.adapter import CAPABILITIES, HOST
 from hornbook_dspy.compat import calling_modules, dspy, settings
 
 __all__ = ["ConformanceAdapter", "Player", "ReActAdapter", "adapter", "scripted"]
@@ -97,23 +98,8 @@ class _AsyncPlayer:
 class ConformanceAdapter:
     """DSPy's side of the kit, with ReActV2: parallel calls, and a history of turns."""
 
-    name = "dspy"
-    capabilities: frozenset[Capability] = frozenset(
-        {
-            "sync",
-            "async",
-            "async_tools",
-            "turns",
-            "parallel_tools",
-            "unknown_tool",
-            "hard_halt",
-            "tool_error_told",
-            "model_contract",
-            "rules",
-            "usage",
-            "trace",
-        }
-    )
+    name = HOST
+    capabilities: frozenset[Capability] = CAPABILITIES
 
     def build(self, scene: Scene) -> HostAgent:
         """A ReActV2 with Hornbook attached."""
@@ -231,9 +217,7 @@ def _answer_fields(signature: Any, text: str) -> dict[str, Any]:
 def _submitting(text: str) -> ToolCall:
     for module in reversed(calling_modules()):
         if isinstance(module, dspy.ReActV2):
-            return ToolCall(
-                name="submit", arguments=_answer_fields(cast("Any", module).signature, text)
-            )
+            return ToolCall(name="submit", arguments=_answer_fields(module.signature, text))
     return ToolCall(name="submit", arguments={_ANSWER: text})
 
 

@@ -18,6 +18,8 @@ __all__ = ["spec_of"]
 _REQUIRED = "(Required)"
 """What DSPy writes after the description of an argument that MCP or LangChain requires."""
 
+_typed_dict: Any = TypedDict
+
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -67,7 +69,8 @@ def _is_required(argument: str, tool: Any, declared: list[inspect.Parameter]) ->
     for parameter in declared:
         if parameter.name == argument and parameter.kind not in _VARIADIC:
             return parameter.default is inspect.Parameter.empty
-    return str((tool.arg_desc or {}).get(argument, "")).endswith(_REQUIRED)
+    described: Mapping[str, Any] = tool.arg_desc or {}
+    return str(described.get(argument, "")).endswith(_REQUIRED)
 
 
 def _is_open(tool: Any, declared: list[inspect.Parameter]) -> bool:
@@ -85,7 +88,7 @@ def _as_dspy_validates(
     types: Mapping[str, Any] = tool.arg_types or {}
     hints = {name: NotRequired[types.get(name, Any)] for name in properties}
     try:
-        by_type = TypeAdapter[Any](TypedDict("Arguments", hints))  # type: ignore[operator]
+        by_type = TypeAdapter[Any](_typed_dict("Arguments", hints))
     # A type that pydantic cannot read was given by hand: the schema alone decides then.
     except (PydanticUserError, SchemaError, TypeError):
         return None
@@ -103,10 +106,10 @@ def _as_dspy_validates(
 
 
 def _has_type(schema: Any) -> bool:
-    return isinstance(schema, Mapping) and cast("Mapping[str, Any]", schema).get("type") not in (
-        None,
-        "Any",
-    )
+    if not isinstance(schema, Mapping):
+        return False
+    kind: Any = cast("Mapping[str, Any]", schema).get("type")
+    return kind not in (None, "Any")
 
 
 def _dumped(value: Any) -> Any:

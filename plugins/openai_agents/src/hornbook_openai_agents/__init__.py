@@ -3,7 +3,7 @@
 Names load on first use, so that the entry point does not import the host.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hornbook import lazy
 
@@ -24,7 +24,7 @@ __all__ = [
     "run_sync",
 ]
 
-__getattr__, __dir__ = lazy.attach(
+_load, __dir__ = lazy.attach(
     __name__,
     {
         "HornbookModel": "hornbook_openai_agents.model",
@@ -37,3 +37,12 @@ __getattr__, __dir__ = lazy.attach(
         "run_sync": "hornbook_openai_agents.running",
     },
 )
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from hornbook_openai_agents.supported import refuse_others
+
+        # Before the host is imported: an odd version would raise whatever it raises.
+        refuse_others()
+    return _load(name)

@@ -10,11 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any, TypeAlias, cast
 
-from hornbook_openai_agents.supported import refuse_others
-
-refuse_others()
-
-from agents import (  # noqa: E402 - a clear error comes before whatever an odd version would raise
+from agents import (
     Agent,
     FunctionTool,
     Handoff,
@@ -26,12 +22,12 @@ from agents import (  # noqa: E402 - a clear error comes before whatever an odd 
     ToolInputGuardrailTripwireTriggered,
     ToolOutputGuardrailTripwireTriggered,
 )
-from agents import tool as _tool  # noqa: E402
-from agents.items import ItemHelpers  # noqa: E402
-from agents.tool_context import ToolContext  # noqa: E402
+from agents import tool as _tool
+from agents.items import ItemHelpers
+from agents.tool_context import ToolContext
 
-from hornbook.errors import DefinitionError  # noqa: E402
-from hornbook.step.control_flow import register_control_flow  # noqa: E402
+from hornbook.errors import DefinitionError
+from hornbook.step.control_flow import register_control_flow
 
 __all__ = [
     "CONTROL_FLOW",

@@ -108,6 +108,8 @@ class _Playing:
     script: Conversation = field(init=False)
     problems: list[str] = field(default_factory=list[str])
     trace: str = ""
+    host: HostAgent | None = None
+    """Kept until its record is read: what `close()` does not end must not end by itself."""
     events: tuple[Event, ...] = ()
 
     def __post_init__(self) -> None:
@@ -150,7 +152,7 @@ class _Playing:
 
     def _play_all(self, folder: Path | None) -> None:
         try:
-            host = self.adapter.build(self._scene(folder))
+            host = self.host = self.adapter.build(self._scene(folder))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is what is reported
             self._unexpected("build(scene) raised", error)
             return
