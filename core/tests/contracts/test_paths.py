@@ -286,7 +286,7 @@ def test_looking_into_a_default_dict_adds_nothing_to_it() -> None:
 def test_a_single_path_gets_its_value_without_a_match() -> None:
     assert parse("a.b").get({"a": {"b": 1}}) == 1
     assert parse("a.b").get({"a": {}}) is ABSENT
-    assert repr(ABSENT) == "ABSENT"
+    assert (repr(ABSENT), repr(Absent("a"))) == ("ABSENT", "nothing")
     assert list(parse("a").matches({})) == [Absent("a")]
     assert not parse("a[].b").single
 

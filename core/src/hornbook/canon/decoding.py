@@ -1,9 +1,7 @@
 """From the plain JSON form back to values."""
 
 import re
-from binascii import a2b_base64
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -17,12 +15,26 @@ __all__ = ["Opaque", "decode"]
 _ESCAPE = r"\\(?:\\|u([0-9a-f]{4}))"
 
 
-@dataclass(frozen=True, slots=True)
 class Opaque:
-    """What `decode` gives for a value it cannot rebuild: an enum, a model, a description."""
+    """What `decode` gives for a value it cannot rebuild: an enum, a model, a description.
 
-    text: str
-    """The tagged JSON, in canonical form."""
+    Written out, because making a dataclass would be half of the codec's import.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        """The tagged JSON, in canonical form."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash((Opaque, self.text))
+
+    def __repr__(self) -> str:
+        return f"Opaque({self.text!r})"
 
     @property
     def json(self) -> JSON:
@@ -81,6 +93,12 @@ def _unescaped(body: Any) -> str:
     return re.sub(_ESCAPE, unescape, _text(body))
 
 
+def _bytes(body: Any) -> bytes:
+    from binascii import a2b_base64
+
+    return a2b_base64(_text(body), strict_mode=True)
+
+
 def _timedelta(body: Any) -> timedelta:
     days, seconds, microseconds = _items(body)
     return timedelta(days=days, seconds=seconds, microseconds=microseconds)
@@ -90,7 +108,7 @@ _BUILDERS: dict[str, Callable[[Any], Any]] = {
     "$float": lambda body: float(_text(body)),
     "$int": lambda body: int(_text(body), 0),
     "$str": _unescaped,
-    "$bytes": lambda body: a2b_base64(_text(body), strict_mode=True),
+    "$bytes": _bytes,
     "$datetime": lambda body: datetime.fromisoformat(_text(body)),
     "$date": lambda body: date.fromisoformat(_text(body)),
     "$time": lambda body: time.fromisoformat(_text(body)),

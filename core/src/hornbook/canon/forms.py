@@ -1,7 +1,6 @@
 """How values of each type are written: the closed table behind `encode`."""
 
 import dataclasses
-from binascii import b2a_base64
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -89,6 +88,8 @@ def _float(walk: Walker, value: float, depth: int) -> JSON:
 
 
 def _bytes(walk: Walker, value: bytes | bytearray | memoryview, depth: int) -> JSON:
+    from binascii import b2a_base64
+
     raw = bytes(value)
     text = raw.decode("latin-1")
     kept = walk.text(text)

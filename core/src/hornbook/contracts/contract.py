@@ -63,6 +63,9 @@ class Contract(Generic[T]):
     strict: bool
     revalidate: Revalidate
     deadline: float | None
+    _digest: str | None
+    _output_type: "OutputType | None"
+    _placed: "tuple[Clause, ...]"
     decide: Callable[[Any], object] | None
     """Decides the contract by the value alone: True when it holds, else what `known` reads;
     None where a clause needs more than the value."""
@@ -164,9 +167,8 @@ class Contract(Generic[T]):
     @property
     def digest(self) -> str:
         """`sha256:...` of all that the contract says, equal in every process."""
-        known: str | None = self._digest
-        if known is not None:
-            return known
+        if self._digest is not None:
+            return self._digest
         from hornbook.contracts.portable import digest_of
 
         found = digest_of(self)

@@ -28,6 +28,8 @@ __all__ = ["Mode", "Part", "Span", "Ungroundable", "locate", "parts_of", "text_o
 Mode = Literal["exact", "normalized", "fuzzy"]
 
 _THRESHOLD = 0.85
+_LONGEST_NUMBER = 64
+"""What is longer is neither a number nor a date, and not worth remembering."""
 _MINUS = "-\u2212"
 _INNER_MARKS = ".,'"
 _CLOSING = ")]}%"
@@ -125,7 +127,7 @@ def _locate_text(value: str, search: _Search) -> _Found:
 
 def _locate_meaning(needle: str, text: NormalText, search: _Search) -> tuple[Span, ...]:
     """Where a text stands in another form: as a number, a date, or nearly."""
-    meaning = _meaning_of(needle)
+    meaning = _meaning_of(needle) if len(needle) <= _LONGEST_NUMBER else None
     if isinstance(meaning, Moment):
         places = find_moment(meaning, text, partial=search.partial) or ()
         return tuple(text.span(*place) for place in places)

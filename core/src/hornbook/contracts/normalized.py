@@ -39,6 +39,7 @@ _UNSPACED = re.compile(
 )
 _JOINER = "\u200d"
 
+_LONGEST_CLUSTER = 32
 _MOST_TEXTS = 128
 _MOST_CHARACTERS = 4_000_000
 _LONGEST_KEPT = 1_000_000
@@ -166,8 +167,8 @@ def _clusters(text: str, start: int, end: int) -> Iterator[_Run]:
     """Characters with the marks that belong to them: they may become one, or one several."""
     at = even_from = start
     while at < end:
-        stop = at + 1
-        while stop < end and _continues(text[stop]):
+        stop, limit = at + 1, min(end, at + _LONGEST_CLUSTER)
+        while stop < limit and _continues(text[stop]):
             stop += 1
         form = _normal_form(text[at:stop])
         if len(form) != 1 or stop > at + 1 or _continues(text[at]):

@@ -55,11 +55,14 @@ class Match:
     value: Any
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Absent:
-    """A place a path leads to where there is no value."""
+    """A place a path leads to where there is no value; as an observed value it is nothing."""
 
     path: str
+
+    def __repr__(self) -> str:
+        return "nothing"
 
 
 Place: TypeAlias = Match | Absent

@@ -44,11 +44,10 @@ def quick_test(spec: ToolSpec, policy: Policy) -> Quick | None:
         if not required <= given.keys() <= known:
             return False
         for value in given.values():
-            kind = type(value)
-            if kind is str:
+            if type(value) is str:
                 if looks_like_identifier(value):
                     return False
-            elif kind not in _NEEDS_NO_SOURCE:
+            elif type(value) not in _NEEDS_NO_SOURCE:
                 return False
         # Whatever a validator raises, the full check tells what it means.
         try:

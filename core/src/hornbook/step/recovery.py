@@ -19,7 +19,13 @@ from hornbook.step.effects import AskHooks, Call, Effect, Inspect
 from hornbook.step.hookset import HookSet, slot
 from hornbook.step.model import Decision, Step, fold
 from hornbook.step.operation import Operation, Outcome
-from hornbook.step.reports import exception_report, hook_report, truncated_report, with_violations
+from hornbook.step.reports import (
+    exception_report,
+    hook_report,
+    says_more,
+    truncated_report,
+    with_violations,
+)
 from hornbook.step.tried import Tried, Truncated, raised_status
 from hornbook.trace.frame import ENDED, FEEDBACK, META, OUTCOME, RUN, VALUE, Frame, current
 
@@ -371,7 +377,7 @@ class Recovery:
         if self._run is None or self._frame is None:
             return
         plain = outcome.status == "satisfied" and outcome.attempts == 1
-        plain = plain and not (outcome.report and _says_more(outcome.report))
+        plain = plain and not (outcome.report and says_more(outcome.report))
         self._frame[VALUE] = outcome.raw if outcome.ok else None
         self._frame[OUTCOME] = None if plain else outcome
         self._frame[ENDED] = perf_counter()
@@ -386,14 +392,6 @@ class Recovery:
     ) -> None:
         if self._run is not None and self._frame is not None:
             self._run.log.mark(kind, self._frame, name, status=status, data=data)
-
-
-def _says_more(report: ContractReport) -> bool:
-    """Whether a satisfied report holds anything that the contract alone does not tell."""
-    return any(
-        verdict.status != "Satisfied" or verdict.evidence is not None or verdict.score is not None
-        for verdict in report.verdicts
-    )
 
 
 def _name_of(function: Callable[..., Any]) -> str:

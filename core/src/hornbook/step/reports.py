@@ -9,7 +9,13 @@ from hornbook.errors import told
 from hornbook.step.model import Decision
 from hornbook.step.operation import Operation
 
-__all__ = ["exception_report", "hook_report", "truncated_report", "with_violations"]
+__all__ = [
+    "exception_report",
+    "hook_report",
+    "says_more",
+    "truncated_report",
+    "with_violations",
+]
 
 
 def exception_report(operation: Operation, error: Exception) -> ContractReport:
@@ -60,6 +66,14 @@ def with_violations(report: ContractReport, found: Sequence[Violation]) -> Contr
         ok=False,
         verdicts=report.verdicts + verdicts,
         violations=report.violations + tuple(found),
+    )
+
+
+def says_more(report: ContractReport) -> bool:
+    """Whether a satisfied report holds anything that the contract alone does not tell."""
+    return any(
+        verdict.status != "Satisfied" or verdict.evidence is not None or verdict.score is not None
+        for verdict in report.verdicts
     )
 
 

@@ -71,16 +71,17 @@ def configure(
     """The same as `context`, for the rest of a script.
 
     With `trace`, what no run is around is recorded in one run, which ends with Python or with
-    the next `configure`.
+    the next `configure(trace=...)`. What is left out stays as it is.
 
     Raises:
         DefinitionError: as for `context`.
         RunError: another thread or task has configured DSPy, which only that one may.
     """
     changed = _settings(lm, rules, namespace, more)
-    ambient = None if trace is None else AmbientRun(Path(trace), namespace)
     before = carried().ambient
-    changed[KEY] = replace(changed[KEY], ambient=ambient)
+    ambient = before if trace is None else AmbientRun(Path(trace), namespace)
+    # Where the call stands now is no setting.
+    changed[KEY] = Carried(models=changed[KEY].models, ambient=ambient)
     try:
         dspy.configure(**changed)
     except RuntimeError as error:
@@ -88,7 +89,7 @@ def configure(
             f"configure() changes the settings of the whole process ({error}): here, write "
             f"`with hornbook_dspy.context(...):`"
         ) from error
-    if before is not None:
+    if before is not None and before is not ambient:
         before.close()
 
 

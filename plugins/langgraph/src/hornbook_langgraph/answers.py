@@ -90,7 +90,7 @@ def is_error(host: Any) -> bool:
 def as_message(value: Any, call: Mapping[str, Any], *, error: bool = False) -> Any:
     """The host's form of a value that a hook or fallback gave in a tool's place."""
     if isinstance(value, ToolMessage | Command | list) and _is_host_form(value):
-        return value
+        return cast("Any", value)
     return ToolMessage(
         content=value if isinstance(value, str) else _as_text(value),
         tool_call_id=call["id"],

@@ -1,5 +1,8 @@
 """Contracts on the nodes of a graph that is already written down, and off again."""
 
+# pyright: reportMissingTypeStubs=false
+# The host has types in its sources and does not say so.
+
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -84,8 +87,8 @@ def with_recovery(name: str, given: object) -> tuple[Contract[Any], Recover]:
     match given:
         case Contract():
             return cast("Contract[Any]", given), Recover()
-        case (Contract() as contract, Recover() as recover):
-            return cast("Contract[Any]", contract), recover
+        case (Contract(), Recover()):
+            return cast("tuple[Contract[Any], Recover]", given)
         case _:
             raise DefinitionError(
                 f"{name!r}: give a Contract, or a pair of Contract and Recover, not {given!r:.80}"
@@ -105,7 +108,7 @@ def _contracted(
         raise DefinitionError(
             f"node {name!r} already has contract {runnable.contract!r}: detach it first"
         )
-    inputs = tuple(builder.schemas[spec.input_schema])
+    inputs = tuple(cast("Any", builder).schemas[spec.input_schema])
     held = fitted(contract, writes)
     node = node_runnable(runnable, held, recover, name=name, inputs=inputs)
     return replace(spec, runnable=node)

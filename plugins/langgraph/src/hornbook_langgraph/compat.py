@@ -4,6 +4,9 @@ Each private name of LangGraph and LangChain that the adapter needs is wrapped h
 held by `tests/test_compat.py` against the version that is installed.
 """
 
+# pyright: reportMissingTypeStubs=false
+# The host has types in its sources and does not say so.
+
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, cast
 
@@ -101,7 +104,8 @@ class NodeRunnable(RunnableCallable):
         original: Runnable[Any, Any],
         contract: str,
     ) -> None:
-        super().__init__(func, afunc, name=original.get_name(), trace=False, recurse=False)
+        name = original.get_name()
+        cast("Any", super()).__init__(func, afunc, name=name, trace=False, recurse=False)
         self.original = original
         self.contract = contract
 
@@ -110,13 +114,13 @@ def functions_of(runnable: object) -> tuple[Callable[..., Any], ...]:
     """The functions that a node was made from; none when it was made from another Runnable."""
     if not isinstance(runnable, RunnableCallable | RunnableLambda):
         return ()
-    found: list[Any] = [getattr(runnable, name, None) for name in ("func", "afunc")]
+    found: list[Any] = [getattr(cast("Any", runnable), name, None) for name in ("func", "afunc")]
     return tuple(fn for fn in found if fn is not None)
 
 
 def is_async_only(runnable: object) -> bool:
     """Whether a node was made from a coroutine function, and so cannot run sync."""
-    return isinstance(runnable, RunnableCallable) and runnable.func is None
+    return isinstance(runnable, RunnableCallable) and cast("Any", runnable).func is None
 
 
 def is_subgraph(runnable: object) -> bool:
@@ -142,14 +146,20 @@ def with_tool_wrap(node: ToolNode, wrap: Callable[..., Any], awrap: Callable[...
 
 def _chained(outer: Callable[..., Any], inner: Callable[..., Any]) -> Callable[..., Any]:
     def wrap_tool_call(request: Any, execute: Callable[..., Any]) -> Any:
-        return outer(request, lambda changed: inner(changed, execute))
+        def within(changed: Any) -> Any:
+            return inner(changed, execute)
+
+        return outer(request, within)
 
     return wrap_tool_call
 
 
 def _achained(outer: Callable[..., Any], inner: Callable[..., Any]) -> Callable[..., Any]:
     async def awrap_tool_call(request: Any, execute: Callable[..., Any]) -> Any:
-        return await outer(request, lambda changed: inner(changed, execute))
+        def within(changed: Any) -> Any:
+            return inner(changed, execute)
+
+        return await outer(request, within)
 
     return awrap_tool_call
 

@@ -72,7 +72,8 @@ class Conversations:
             if key is None:
                 continue
             if isinstance(seen, tuple):
-                self._of(key).returned(*seen)
+                call, answer = cast("tuple[Any, ToolMessage]", seen)
+                self._of(key).returned(call, answer)
             else:
                 self._of(key).note(seen)
 

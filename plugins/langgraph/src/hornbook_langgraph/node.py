@@ -83,9 +83,9 @@ def contract(
             return cast("N", node_runnable(runnable, held, recovering, name=name))
         given: object = node
         if isinstance(given, classmethod | staticmethod):
-            inner = cast("Callable[..., Any]", given.__func__)
-            return cast("N", type(given)(_decorated(inner, held, recovering, name)))
-        return cast("N", _decorated(cast("Callable[..., Any]", node), held, recovering, name))
+            made = _decorated(cast("Any", given).__func__, held, recovering, name)
+            return cast("Any", type(given))(made)
+        return cast("N", _decorated(node, held, recovering, name))
 
     return decorate
 
@@ -109,8 +109,8 @@ def node_runnable(
         step,
         contract,
         _as_nodes(recover, step, asynchronous=is_async_only(runnable)),
-        bind=lambda args, kwargs: NodeInputs(args[0]),
-        rebuild=lambda args, kwargs, changed: ((changed_state(args[0], changed),), dict(kwargs)),
+        bind=_state_inputs,
+        rebuild=_with_state,
         subgraph=is_subgraph(runnable),
     )
     hosted = HostedStep(operation, _given)
@@ -145,6 +145,16 @@ def _decorated(
     )
     around = _around_async if asynchronous else _around
     return functools.wraps(fn)(around(fn, HostedStep(operation, _given)))
+
+
+def _state_inputs(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    return NodeInputs(args[0])
+
+
+def _with_state(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any], changed: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (changed_state(args[0], changed),), dict(kwargs)
 
 
 def _around(fn: Callable[..., Any], hosted: HostedStep) -> Callable[..., Any]:

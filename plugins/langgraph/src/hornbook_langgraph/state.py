@@ -5,8 +5,11 @@ the type of a whole state but of its keys. A key with a reducer is checked as wh
 reducer takes, which need not be what the state holds.
 """
 
+# pyright: reportMissingTypeStubs=false
+# The host has types in its sources and does not say so.
+
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from typing import Annotated, Any, NotRequired, Required, cast, get_args, get_origin
 
@@ -29,8 +32,9 @@ _QUALIFIERS = (NotRequired, Required, ReadOnly)
 
 def is_record(tp: Any) -> bool:
     """Whether a type has named keys: a TypedDict, a model or a dataclass."""
+    kind = cast("type[Any]", tp) if isinstance(tp, type) else None
     return is_typeddict(tp) or (
-        isinstance(tp, type) and (issubclass(tp, BaseModel) or is_dataclass(tp))
+        kind is not None and (issubclass(kind, BaseModel) or is_dataclass(kind))
     )
 
 
@@ -42,7 +46,8 @@ def input_names(schema: Any) -> tuple[str, ...] | None:
 def update_type(schema: Any) -> Any:
     """The type of an update to a state: none of its keys has to be there."""
     keys = {name: NotRequired[_written(hint)] for name, hint in _hints(schema).items()}
-    return TypedDict(schema.__name__, cast("Any", keys))  # pyright: ignore[reportGeneralTypeIssues]
+    make: Any = TypedDict
+    return make(schema.__name__, keys)
 
 
 def _hints(schema: Any) -> Mapping[str, Any]:
@@ -130,8 +135,8 @@ def _through_overwrite(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
 
 def _like_messages(value: Any) -> Any:
     """What `add_messages` takes: messages, or what can be read as one."""
-    several = cast("Sequence[Any]", value) if isinstance(value, list) else [value]
+    several = cast("list[object]", value) if isinstance(value, list) else [cast("object", value)]
     for one in several:
         if not isinstance(one, BaseMessage | dict | str | tuple | list):
-            raise ValueError(f"{type(cast('object', one)).__name__} is no message")
-    return value
+            raise ValueError(f"{type(one).__name__} is no message")
+    return cast("Any", value)

@@ -164,7 +164,7 @@ class ToolWrap:
     def _guard(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ContractReport:
         assert self.guards is not None
         request: ToolCallRequest = args[0]
-        call, tool, runtime = request.tool_call, request.tool, cast("Any", request.runtime)
+        call, tool, runtime = request.tool_call, request.tool, _runtime_of(request)
         guard = self.guards.of(runtime.tools)
         fine = guard.fine(call["name"], call["args"])
         if fine is not None:
@@ -182,7 +182,7 @@ class ToolWrap:
         if type(host) is not ToolMessage or host.artifact is not None:
             host = unforged(host)
         if self.guards is not None and isinstance(host, ToolMessage) and host.status != "error":
-            self.conversations.see((request.runtime, (request.tool_call, host)))
+            self.conversations.see((_runtime_of(request), (request.tool_call, host)))
         return host
 
     def _tell(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
@@ -228,7 +228,7 @@ def guard_tools(
     wrap = ToolWrap(contracts=contracts or {}, tools=tools, halt=halt)
     wrap.refuse_misfits(node.tools_by_name)
     if wrap.guards is not None:
-        wrap.guards.of(node.tools_by_name.values())
+        wrap.guards.of(list(node.tools_by_name.values()))
     return with_tool_wrap(node, wrap.wrap, wrap.awrap)
 
 
@@ -244,8 +244,12 @@ def _guards(tools: object) -> Guards | None:
             raise DefinitionError(f"tools={tools!r:.80}: give a ToolGuard, or False for no guard")
 
 
+def _runtime_of(request: ToolCallRequest) -> Any:
+    return cast("Any", request).runtime
+
+
 def _by_name(request: ToolCallRequest) -> dict[str, BaseTool]:
-    tools = [*request.runtime.tools, *([request.tool] if request.tool else [])]
+    tools = [*_runtime_of(request).tools, *([request.tool] if request.tool else [])]
     return {tool.name: tool for tool in tools}
 
 
@@ -263,7 +267,7 @@ def _rebuild(
 
 def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
     request: ToolCallRequest = args[0]
-    runtime: Any = request.runtime
+    runtime = _runtime_of(request)
     return StepIdentity(runtime.config, runtime.execution_info, request.tool_call["id"])
 
 

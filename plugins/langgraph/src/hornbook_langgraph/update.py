@@ -33,13 +33,12 @@ def update_of(value: Any) -> Any:
         members = cast("Sequence[Any]", value)
         if any(isinstance(member, Command) for member in members):
             return _merged([update_of(member) for member in members])
-        return value
+        return cast("Any", value)
     return _of_instance(value)
 
 
 def _of_command(command: "Command[Any]") -> Any:
-    here = command.graph != Command.PARENT
-    update = _of_pairs(command.update) if here else {}
+    update: Any = {} if command.graph == Command.PARENT else _of_pairs(command.update)
     goto = _targets(command.goto)
     if not goto or not isinstance(update, Mapping):
         return update

@@ -1,5 +1,6 @@
 """A scripted model for the SDK, and the adapter of the conformance kit."""
 
+import itertools
 import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -28,6 +29,8 @@ from hornbook_openai_agents.streaming import events_of
 
 __all__ = ["ConformanceAdapter", "ScriptedModel", "adapter", "scripted"]
 
+_ids = itertools.count(1)
+
 
 class ScriptedModel(Model):
     """Gives the replies of a script in order; one at a time, whoever asks."""
@@ -35,6 +38,8 @@ class ScriptedModel(Model):
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self.model = conversation.script.model
+        # The SDK refuses an id that another call of the same run has, of whatever agent.
+        self._id = next(_ids)
 
     async def get_response(
         self,
@@ -68,7 +73,7 @@ class ScriptedModel(Model):
         calls = [
             ResponseFunctionToolCall(
                 type="function_call",
-                call_id=f"call-{number}-{at}",
+                call_id=f"call-{self._id}-{number}-{at}",
                 name=call.name,
                 arguments=json.dumps(dict(call.arguments)),
             )

@@ -80,6 +80,4 @@ def _check_capabilities(named: str, declared: object) -> None:
         )
         raise AdapterError(f"{named}: {unknown[0]!r} is no capability; {hint}")
     if not names & {"sync", "async"}:
-        raise AdapterError(
-            f"{named}: an adapter declares 'sync' or 'async', or it cannot be tested"
-        )
+        raise AdapterError(f"{named}: it declares neither 'sync' nor 'async', so nothing can run")
