@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from hornbook.canon import CanonError, dumps, encode, loads, serialise, wire
 
-strict = pytest.mark.requirement("codec:read:strict")
-
 
 @pytest.fixture
 def without_orjson(monkeypatch):
@@ -46,7 +44,7 @@ def test_without_orjson_the_standard_library_writes(without_orjson):
     assert dumps({"b": 0.1, "a": "é"}) == '{"a":"é","b":0.1}'.encode()
 
 
-@strict
+@pytest.mark.requirement("codec:read:strict")
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -79,7 +77,7 @@ def test_text_that_is_not_strict_is_refused_saying_what_and_where(text, message)
     assert refusal.value.code == "canon"
 
 
-@strict
+@pytest.mark.requirement("codec:read:strict")
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -94,7 +92,7 @@ def test_bytes_that_are_not_utf_8_are_refused(data, message):
     assert str(refusal.value) == message
 
 
-@strict
+@pytest.mark.requirement("codec:read:strict")
 def test_what_is_strict_is_read():
     assert loads(b'{"a": [1, 2.50, "\\ud83d\\ude00", null, true]}') == {
         "a": [1, 2.5, "\U0001f600", None, True]
@@ -106,14 +104,14 @@ def test_what_is_strict_is_read():
         loads("[[[1]]]", max_depth=2)
 
 
-@strict
+@pytest.mark.requirement("codec:read:strict")
 @given(st.text(st.characters(categories=None)) | st.binary())
 def test_reading_anything_gives_a_value_or_one_clear_error(data):
     with contextlib.suppress(CanonError):
         assert loads(serialise(encode(loads(data)))) == encode(loads(data))
 
 
-@strict
+@pytest.mark.requirement("codec:read:strict")
 @given(values.map(dumps), st.data())
 def test_a_torn_text_is_refused(data, draw):
     cut = draw.draw(st.integers(0, len(data) - 1)) if data else 0

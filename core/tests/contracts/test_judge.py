@@ -274,9 +274,16 @@ def test_a_sync_judge_past_its_deadline_is_undetermined_and_named(
     check: Any, released: threading.Event
 ) -> None:
     judge = named(Judge, lambda questions: released.wait(60) and ones(questions))
-    report = check(measured(judge, Judge(ones), deadline=SOON))
-    assert [v.status for v in report.verdicts] == ["Undetermined", "Satisfied"]
+    report = check(measured(judge, deadline=SOON))
+    assert (report.ok, report.verdicts[0].status) == (False, "Undetermined")
     assert report.verdicts[0].reason == LATE
+
+
+@pytest.mark.requirement("judge:deadline:named", "bad-input:judge:hangs")
+def test_a_judge_that_hangs_spoils_no_other(released: threading.Event) -> None:
+    judge = Judge(lambda questions: released.wait(60) and ones(questions))
+    report = sync_check(measured(judge, Judge(ones), deadline=2.0))
+    assert [v.status for v in report.verdicts] == ["Undetermined", "Satisfied"]
 
 
 @every_way
@@ -338,7 +345,7 @@ def test_the_seconds_of_a_run_are_a_deadline_as_well(released: threading.Event) 
     def step(q: str) -> str:
         return q
 
-    with run(budget=Budget(seconds=SOON * 4)), pytest.raises(RuntimeError, match="deadline"):
+    with run(budget=Budget(seconds=1)), pytest.raises(RuntimeError, match="deadline"):
         step("words")
 
 
@@ -403,6 +410,18 @@ async def test_each_batch_is_a_call_of_the_budget() -> None:
         "the budget of 4 calls is spent (by step: sync step 2, async step 2): "
         "step 'sync step' asked for more"
     )
+
+
+@pytest.mark.requirement("budget:meter:calls", "budget:limits:frozen")
+async def test_a_check_by_hand_draws_on_the_budget_of_the_run_around() -> None:
+    held = measured(Judge(ones))
+    assert held.check("text", {"q": "words"}).ok
+    with run(budget=Budget(calls=2)) as opened:
+        assert held.check("text", {"q": "words"}).ok
+        assert (await held.acheck("text", {"q": "words"})).ok
+        assert opened.meter.by_step("calls") == {"c": 2}
+        with pytest.raises(BudgetExceeded, match="step 'c' asked for more"):
+            held.check("text", {"q": "words"})
 
 
 @either_colour

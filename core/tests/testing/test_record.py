@@ -85,7 +85,8 @@ def test_the_order_of_parallel_tools_means_nothing_and_that_of_the_models_calls_
 
 @pytest.mark.requirement("conformance:record:own-steps")
 def test_a_step_of_the_hosts_own_is_left_out_only_where_it_simply_succeeded() -> None:
-    events = [start("1", "tool", "finish"), end("1"), start("2", "tool", "finish")]
+    shown = event(1, "rule", "1", "look-first")
+    events = [start("1", "tool", "finish"), shown, end("1"), start("2", "tool", "finish")]
     kept = normalised([*events, end("2", "error")], lambda one: one.name == "finish")
     assert [did.status for did in kept] == ["error"]
 

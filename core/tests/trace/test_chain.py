@@ -9,7 +9,8 @@ from hornbook.trace.chain import Line, follows, is_sealed, last_line, record_of,
 
 pytestmark = pytest.mark.requirement("trace:chain:tampering")
 
-bodies = st.dictionaries(st.text(), st.integers() | st.text(), min_size=1).map(dumps)
+keys = st.text().filter(lambda key: key != "h")
+bodies = st.dictionaries(keys, st.integers() | st.text(), min_size=1).map(dumps)
 
 
 @given(bodies, bodies)
@@ -35,9 +36,8 @@ def test_the_last_whole_line_is_found_from_the_end(tmp_path_factory, parts, padd
     data = b"\n".join([*parts, b"x" * padding, b""])
     for content in (data, data[:-1], data + b"torn", b"torn", b""):
         path.write_bytes(content)
-        whole = content.splitlines(keepends=True) if b"\r" not in content else None
-        lines = [line for line in content.split(b"\n")[:-1]]
-        assert last_line(path) == (lines[-1] + b"\n" if lines else None), whole
+        lines = content.split(b"\n")[:-1]
+        assert last_line(path) == (lines[-1] + b"\n" if lines else None)
 
 
 def test_a_record_is_an_object(tmp_path):

@@ -11,8 +11,6 @@ from hornbook.trace.events import Event
 from hornbook.trace.reader import list_runs, read, read_header
 from hornbook.trace.writer import TraceFile
 
-foreign = pytest.mark.requirement("bad-input:record:foreign")
-
 
 def refusal(act, path):
     with pytest.raises(TraceError) as refused:
@@ -90,7 +88,7 @@ def test_a_run_stopped_before_its_first_header_was_whole_has_no_events(killed):
         assert refusal(read_header, file.path) == message
 
 
-@foreign
+@pytest.mark.requirement("bad-input:record:foreign")
 @pytest.mark.parametrize(
     ("content", "why"),
     [
@@ -124,7 +122,7 @@ def test_a_newer_version_says_upgrade(tmp_path):
     )
 
 
-@foreign
+@pytest.mark.requirement("bad-input:record:foreign")
 def test_a_path_with_no_trace_is_refused(tmp_path):
     missing = tmp_path / "missing"
     assert refusal(read, missing) == f"{missing} does not exist"
@@ -164,7 +162,7 @@ def test_a_broken_line_in_the_middle_is_named(killed, line, why):
     assert str(refused.value).startswith(f"{file.path}, line 4: {why}")
 
 
-@foreign
+@pytest.mark.requirement("bad-input:record:foreign")
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(chain, "_LONGEST_LINE", 1000)
     path = tmp_path / "trace.1.jsonl"
@@ -172,7 +170,7 @@ def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
     assert refusal(read, path) == f"{path}, line 1: longer than 1000 bytes"
 
 
-@foreign
+@pytest.mark.requirement("bad-input:record:foreign")
 @given(st.binary() | st.text().map(str.encode))
 def test_reading_anything_gives_events_or_one_clear_error(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("run")

@@ -214,7 +214,7 @@ def test_the_values_of_secret_variables_are_secrets():
         "DB_PASSWORD": "p@ss/word",
         "SHORT_KEY": "short",
         "KEYBOARD": "qwertyuiop",
-        "HOME": "/home/somebody",
+        "HOME": "~somebody",
     }
     assert environment_secrets(environ) == (
         "quote%20%22%20and%0Aline",

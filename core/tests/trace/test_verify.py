@@ -10,9 +10,6 @@ from hornbook.errors import TraceError
 from hornbook.trace.chain import seal
 from hornbook.trace.verify import Verification, verify_trace
 
-tampering = pytest.mark.requirement("trace:chain:tampering")
-statuses = pytest.mark.requirement("trace:verify:status")
-
 
 def resealed(lines, start=0):
     """Lines with a chain that is right again from `start` on, as a forger would make it."""
@@ -25,7 +22,7 @@ def resealed(lines, start=0):
     return kept
 
 
-@statuses
+@pytest.mark.requirement("trace:verify:status")
 def test_a_run_that_ended_is_complete(complete):
     file = complete(24)
     whole = Verification(status="complete", files=1, events=50, open_steps=(), problems=())
@@ -34,7 +31,7 @@ def test_a_run_that_ended_is_complete(complete):
     assert whole.ok
 
 
-@statuses
+@pytest.mark.requirement("trace:verify:status")
 def test_a_killed_run_is_incomplete(killed, make, fields):
     file = killed(2)
     check = verify_trace(file.path.parent)
@@ -42,7 +39,7 @@ def test_a_killed_run_is_incomplete(killed, make, fields):
     assert check.problems == ("no run.end: the run was stopped, or is still going on",)
 
 
-@statuses
+@pytest.mark.requirement("trace:verify:status")
 def test_a_step_without_an_end_is_open(make, fields):
     file = make()
     file.append(fields("step.start", "1.1", name="pay"))
@@ -67,7 +64,7 @@ def test_a_step_that_starts_or_ends_twice_breaks_the_format(make, fields):
     )
 
 
-@statuses
+@pytest.mark.requirement("trace:verify:status")
 @pytest.mark.requirement("bad-input:record:truncated")
 def test_a_torn_tail_is_incomplete(killed):
     file = killed(2)
@@ -80,7 +77,7 @@ def test_a_torn_tail_is_incomplete(killed):
         assert "torn, its writer was stopped in the middle of it" in check.problems[0]
 
 
-@statuses
+@pytest.mark.requirement("trace:verify:status")
 def test_a_run_stopped_before_its_header_is_incomplete(killed):
     file = killed(1)
     for content in (b"", file.path.read_bytes()[:20]):
@@ -91,7 +88,7 @@ def test_a_run_stopped_before_its_header_is_incomplete(killed):
         )
 
 
-@statuses
+@pytest.mark.requirement("trace:verify:status")
 def test_a_run_stopped_before_its_first_file_is_incomplete(killed):
     file = killed(1)
     file.path.unlink()
@@ -129,20 +126,20 @@ def some_bits(at):
     return random.Random(at).randrange(1, 256)
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 @pytest.mark.parametrize("mask", [upper_or_lower, some_bits])
 @pytest.mark.parametrize("ended", [True, False], ids=["ended", "killed"])
 def test_every_flipped_byte_is_found(complete, killed, mask, ended):
     flip_every_byte((complete if ended else killed)(1), mask)
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 @pytest.mark.ci
 def test_every_flipped_byte_of_fifty_records_is_found(complete):
     flip_every_byte(complete(24), some_bits)
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 def test_a_file_is_checked_alone_as_well(complete):
     file = complete(1)
     assert verify_trace(file.path).ok
@@ -150,7 +147,7 @@ def test_a_file_is_checked_alone_as_well(complete):
     assert verify_trace(file.path).status == "broken"
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 def test_every_flipped_byte_of_the_head_is_found(complete):
     file = complete(3)
     head = file.path.parent / "HEAD"
@@ -163,7 +160,7 @@ def test_every_flipped_byte_of_the_head_is_found(complete):
             assert verify_trace(file.path.parent).status == "broken", (at, changed)
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 @pytest.mark.parametrize("ended", [True, False], ids=["ended", "killed"])
 def test_every_line_that_is_gone_doubled_moved_or_new_is_found(complete, killed, ended):
     file = (complete if ended else killed)(4)
@@ -180,7 +177,7 @@ def test_every_line_that_is_gone_doubled_moved_or_new_is_found(complete, killed,
         assert broken(file, b"".join([*lines[:at], b"\n", *lines[at:]])), ("new", at)
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 def test_lines_missing_at_the_end_of_an_anchored_run_are_found(complete):
     file = complete(4)
     lines = file.path.read_bytes().splitlines(keepends=True)
@@ -195,7 +192,7 @@ def test_lines_missing_at_the_end_of_an_anchored_run_are_found(complete):
     assert verify_trace(file.path.parent).status == "broken"
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 def test_a_forged_record_with_a_new_chain_is_found_by_the_anchor(complete):
     file = complete(3)
     lines = file.path.read_bytes().splitlines(keepends=True)
@@ -206,7 +203,7 @@ def test_a_forged_record_with_a_new_chain_is_found_by_the_anchor(complete):
         assert broken(file, b"".join(resealed(forged, at))), at
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -225,7 +222,7 @@ def test_a_new_chain_around_what_is_no_event_is_found(killed, change, problem):
     assert verify_trace(file.path).problems[0] == f"{file.path.name}, {problem}"
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 def test_records_after_the_end_of_the_run_are_found(complete):
     file = complete(1)
     lines = file.path.read_bytes().splitlines(keepends=True)
@@ -239,7 +236,7 @@ def test_records_after_the_end_of_the_run_are_found(complete):
     )
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_few_random_changes_are_found(complete_bytes, data):
@@ -280,7 +277,7 @@ def two(make, fields, write_step):
     return root, other
 
 
-@statuses
+@pytest.mark.requirement("trace:verify:status")
 def test_a_run_of_two_processes_is_checked_as_one(two):
     root, other = two
     assert verify_trace(root.path.parent) == Verification(
@@ -289,7 +286,7 @@ def test_a_run_of_two_processes_is_checked_as_one(two):
     assert verify_trace(other.path).status == "complete"
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 def test_a_file_that_is_gone_swapped_or_of_another_run_is_found(two, complete):
     root, other = two
     kept = {file: file.path.read_bytes() for file in two}
@@ -307,7 +304,7 @@ def test_a_file_that_is_gone_swapped_or_of_another_run_is_found(two, complete):
     assert verify_trace(root.path.parent).problems == ("the run's first file is missing",)
 
 
-@statuses
+@pytest.mark.requirement("trace:verify:status")
 def test_what_a_process_wrote_after_the_end_of_the_run_is_not_vouched_for(
     two, make, fields, write_step
 ):
@@ -331,7 +328,7 @@ def test_what_a_process_wrote_after_the_end_of_the_run_is_not_vouched_for(
     )
 
 
-@statuses
+@pytest.mark.requirement("trace:verify:status")
 def test_an_end_that_was_not_anchored_is_incomplete(complete):
     file = complete(1)
     (file.path.parent / "HEAD").unlink()
@@ -340,7 +337,7 @@ def test_an_end_that_was_not_anchored_is_incomplete(complete):
     )
 
 
-@tampering
+@pytest.mark.requirement("trace:chain:tampering")
 @pytest.mark.parametrize(
     "content",
     [

@@ -51,7 +51,9 @@ def test_a_second_file_of_one_process_in_one_run_has_another_name(make):
 @pytest.mark.requirement("trace:file:header")
 def test_the_header_comes_first(make):
     redactor = Redactor()
-    file = make(header={"tags": {"token": "x"}, "format": "forged"}, redactor=redactor)
+    file = make(
+        header={"tags": {"token": "x"}, "format": "forged", "h": "forged"}, redactor=redactor
+    )
     file.close()
     (header,) = records(file.path)
     assert header.pop("created") > 1.7e9

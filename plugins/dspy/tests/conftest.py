@@ -9,6 +9,7 @@ import dspy
 import pytest
 
 import hornbook
+from hornbook.rules import LearnedRule, RuleLibrary, SymbolicForm
 from hornbook.testing import Script
 from hornbook.trace import Event
 from hornbook_dspy.testing import scripted
@@ -58,6 +59,14 @@ def plays() -> Iterator[Callable[..., Any]]:
     yield play
     for one in reversed(stack):
         one.__exit__(None, None, None)
+
+
+@pytest.fixture
+def rules() -> RuleLibrary:
+    """One learned rule."""
+    form = SymbolicForm(domain="ANSWERS", error="dec", action=("BE_BRIEF",))
+    text = "If a question is short, then answer in one word."
+    return RuleLibrary([LearnedRule(id="short", text=text, status="approved", symbolic=form)])
 
 
 @pytest.fixture

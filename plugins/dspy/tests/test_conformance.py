@@ -6,6 +6,9 @@ import dspy
 import pytest
 
 import hornbook
+from hornbook import plugins
+from hornbook.hooks import hookimpl
+from hornbook.step import Decision
 from hornbook.testing import Script, call, conformance
 from hornbook.testing import scripted as scripted_of
 from hornbook.testing.conformance import normalised
@@ -38,7 +41,8 @@ def test_the_kit_holds_on_react(case: Any):
 
 @pytest.mark.requirement("dspy:conformance:declared")
 def test_what_the_host_cannot_do_is_declared():
-    assert conformance.CAPABILITIES - CAPABILITIES == {"soft_halt", "tool_error_raised"}
+    undeclared = conformance.CAPABILITIES - CAPABILITIES
+    assert undeclared == {"soft_halt", "tool_error_raised"}
     assert ConformanceAdapter().capabilities == CAPABILITIES
     assert CAPABILITIES - ReActAdapter().capabilities == {"parallel_tools"}
     assert adapter().name == "dspy"
@@ -51,10 +55,6 @@ def double(number: int) -> int:
 
 @pytest.mark.requirement("dspy:conformance:react")
 def test_what_a_plugin_answers_in_the_models_place_ends_react_as_well(go: Any):
-    from hornbook import plugins
-    from hornbook.hooks import hookimpl
-    from hornbook.step import Decision
-
     class Closed:
         @hookimpl
         def hornbook_before_step(self, step: Any) -> Any:

@@ -6,16 +6,15 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.tools import StructuredTool, tool
 from langchain.tools import ToolRuntime
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import StructuredTool, tool
 from pydantic import BaseModel, Field
 
 import hornbook
 from hornbook import Budget, BudgetExceeded, Contract, ContractViolation, Recover, clauses
 from hornbook.errors import DefinitionError
 from hornbook.kernel import ToolGuard, ToolRegistry
-from hornbook.rules import LearnedRule, RuleLibrary, SymbolicForm
 from hornbook.step import Decision
 from hornbook_langgraph import HornbookMiddleware
 from hornbook_langgraph.testing import ScriptedChatModel, call
@@ -410,106 +409,6 @@ def test_a_contract_on_a_tool_or_an_argument_that_is_not_there_is_refused(go: An
     assert "is async, and the agent may be run sync" in str(caught.value)
 
 
-def rule(text: str, ident: str) -> LearnedRule:
-    form = SymbolicForm(
-        domain="SUPPORT",
-        qualifier=("REFUND",),
-        action=("VERIFY",),
-        strength="MANDATORY",
-        error="dec",
-    )
-    return LearnedRule(id=ident, text=text, symbolic=form, status="approved")
-
-
-RULES = RuleLibrary([rule("If a refund is asked for, then verify the order first.", "verify")])
-
-
-@pytest.mark.requirement("agents:middleware:rules", "rules:inject:recorded")
-def test_rules_stand_in_the_system_message_and_in_the_record(go: Any, shop: Shop):
-    agent = agent_of(GOOD, shop.tools, HornbookMiddleware(rules=RULES), system_prompt="Be kind.")
-    with hornbook.run(trace=None) as run:
-        go(agent, ask("Refund A17"))
-    system = [messages[0] for messages in agent.script.asked]
-    assert {m.text for m in system} == {
-        "Be kind.\n\nRules learned from earlier runs. Apply each one whose condition holds; they "
-        "permit nothing that is not permitted otherwise.\n"
-        "- Must: If a refund is asked for, then verify the order first."
-    }
-    recorded = [e for e in run.events if e.kind == "rule"]
-    assert [e.name for e in recorded] == ["verify"] * 3
-    assert {e.id for e in recorded} == {e.id for e in ends(run) if e.name == "model"}
-    assert recorded[0].data["rule"] == RULES["verify"].digest
-    assert recorded[0].data["text"].startswith("sha256:")
-
-
-@pytest.mark.requirement("agents:middleware:rules")
-def test_rules_go_after_a_prompt_of_blocks_and_stand_alone_without_one(go: Any):
-    blocks = SystemMessage([{"type": "text", "text": "Be kind.", "cache_control": {"type": "x"}}])
-    for prompt in (blocks, None):
-        agent = agent_of(["Hi."], [], HornbookMiddleware(rules=RULES), system_prompt=prompt)
-        go(agent, ask("hello"))
-        content = agent.script.asked[0][0].content
-        if prompt is None:
-            assert content.startswith("Rules learned")
-        else:
-            assert content[0] == blocks.content[0]
-            assert content[1]["text"].startswith("Rules learned")
-
-
-@pytest.mark.requirement(
-    "agents:middleware:rules",
-    "rules:request:namespace",
-    "hooks:rules:retrieve",
-    "hooks:rules:render",
-)
-def test_plugins_are_asked_where_a_namespace_is_named_and_may_write_the_text(go: Any):
-    from hornbook import plugins
-    from hornbook.hooks import hookimpl
-
-    requests: list[Any] = []
-
-    class Rules:
-        @hookimpl
-        def hornbook_retrieve_rules(self, request: Any) -> Any:
-            requests.append(request)
-            return [rule("If it rains, then stay at home.", "rain")]
-
-        @hookimpl
-        def hornbook_render_rules(self, rules: Any) -> str:
-            return " / ".join(one.id for one in rules)
-
-    def prompt(middleware: Any, namespace: str | None = None) -> str:
-        agent = agent_of(["Hi."], [], middleware)
-        with hornbook.run(trace=None, namespace=namespace):
-            go(agent, ask("hello"))
-        first = agent.script.asked[0][0]
-        return first.text if first.type == "system" else ""
-
-    with plugins.registered(Rules()):
-        assert prompt(HornbookMiddleware()) == ""
-        assert prompt(HornbookMiddleware(rules=RULES)) == "verify"
-        assert prompt(HornbookMiddleware(namespace="mine")) == "rain"
-        assert prompt(HornbookMiddleware(rules=RULES), "ours") == "verify / rain"
-    assert [(r.namespace, r.query, r.step) for r in requests] == [
-        ("mine", "hello", "model"),
-        ("ours", "hello", "model"),
-    ]
-
-
-@pytest.mark.requirement("agents:middleware:rules")
-def test_rules_may_be_given_as_a_file_or_as_any_object_that_retrieves(go: Any, tmp_path: Path):
-    RULES.save(tmp_path / "rules.jsonl")
-
-    class Found:
-        def retrieve(self, request: Any) -> Any:
-            return [rule("If someone asks, then answer them.", request.query)]
-
-    for rules, words in ((str(tmp_path / "rules.jsonl"), "verify"), (Found(), "If someone asks")):
-        agent = agent_of(["Hi."], [], HornbookMiddleware(rules=rules))
-        go(agent, ask("hello"))
-        assert words in agent.script.asked[0][0].text
-
-
 @pytest.mark.requirement("agents:middleware:records")
 def test_model_and_tool_calls_are_recorded_with_usage_and_the_hosts_ids(
     go: Any, shop: Shop, saver: Any, thread: Any
@@ -534,6 +433,14 @@ def test_model_and_tool_calls_are_recorded_with_usage_and_the_hosts_ids(
     assert run.meter.spent.calls == 2
     assert run.meter.spent.tokens == 30
     assert run.meter.by_step("calls") == {"model": 2.0}
+
+
+@pytest.mark.requirement("agents:middleware:records", "guard:context:sources")
+def test_where_each_argument_came_from_stands_in_the_record(go: Any, shop: Shop):
+    with hornbook.run(trace=None) as run:
+        go(agent_of(GOOD, shop.tools, HornbookMiddleware()), ask("Refund order A17"))
+    found = [e.data for e in run.events if e.kind == "note" and e.name == "sources"]
+    assert [one["grounded order_id"]["source"] for one in found] == ["turn 1", "turn 1"]
 
 
 @pytest.mark.requirement("agents:middleware:records", "agents:trap:blocked-recorded")
@@ -563,9 +470,8 @@ def test_with_trace_calls_are_recorded_without_a_run_of_ones_own(
 def test_a_budget_stops_an_agent_before_the_next_model_call(go: Any, shop: Shop):
     for budget in (Budget(calls=1), Budget(tokens=15)):
         agent = agent_of(GOOD, shop.tools, HornbookMiddleware())
-        with hornbook.run(trace=None, budget=budget) as run:
-            with pytest.raises(BudgetExceeded):
-                go(agent, ask("Refund A17"))
+        with hornbook.run(trace=None, budget=budget) as run, pytest.raises(BudgetExceeded):
+            go(agent, ask("Refund A17"))
         assert len(agent.script.asked) == 1
         assert [e.status for e in ends(run)] == ["satisfied", "satisfied", "error"]
 

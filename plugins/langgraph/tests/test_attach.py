@@ -1,5 +1,6 @@
 """`attach` and `detach`: contracts on a graph that somebody else has written down."""
 
+import itertools
 import operator
 from typing import Annotated, Any
 
@@ -33,7 +34,7 @@ def builder_of(*nodes: Any) -> Any:
     for name, node in nodes:
         builder.add_node(name, node)
     builder.add_edge(START, nodes[0][0])
-    for (before, _), (after, _) in zip(nodes, nodes[1:], strict=False):
+    for (before, _), (after, _) in itertools.pairwise(nodes):
         builder.add_edge(before, after)
     builder.add_edge(nodes[-1][0], END)
     return builder

@@ -254,8 +254,8 @@ def test_a_rejected_answer_is_asked_for_again_with_feedback_of_constant_size(go:
 @pytest.mark.requirement("agents:middleware:finish", "agents:trap:soft-halt")
 def test_after_the_last_attempt_a_fallback_answers_or_the_turn_ends(go: Any):
     long = "This answer is much too long for us."
-    with pytest.warns(UserWarning):
-        recover = Recover(retry=1, fallback=[lambda request: f"{len(request.messages)} message"])
+    recover = Recover(retry=1, fallback=[lambda request: f"{len(request.messages)} message"])
+    with pytest.warns(UserWarning, match="astream_events"):
         answering = HornbookMiddleware({"model": (SHORT, recover)})
     assert go(agent_of([long, long], [], answering), ask("hi"))["messages"][-1].text == "1 message"
     state = go(agent_of([long, long], [], final(retry=1)), ask("hi"))
@@ -283,7 +283,7 @@ def test_an_answer_can_be_held_to_the_request_and_the_results_of_the_turn(go: An
             clauses.that("asked", lambda text, inputs: inputs["request"] == "look at 1"),
         ],
     )
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="astream_events"):
         middleware = HornbookMiddleware({"model": (held, Recover(retry=1))})
     agent = agent_of([call("look", amount=1), "Nothing.", "It is seen."], [look], middleware)
     assert go(agent, ask("look at 1"))["messages"][-1].text == "It is seen."
@@ -293,7 +293,7 @@ def test_an_answer_can_be_held_to_the_request_and_the_results_of_the_turn(go: An
 def test_that_astream_events_shows_rejected_attempts_is_declared_and_warned_of():
     assert ADAPTER.capabilities.astream_events is False
     assert ADAPTER.capabilities.streaming is True
-    with pytest.warns(UserWarning) as warned:
+    with pytest.warns(UserWarning, match="astream_events") as warned:
         HornbookMiddleware({"model": SHORT})
     assert str(warned[0].message) == (
         "astream_events() shows what the model says before its contract is checked; the stream "
@@ -363,16 +363,16 @@ def test_an_interrupt_in_a_tool_runs_neither_sibling_nor_model_twice(
 
 @pytest.mark.requirement("agents:trap:blocked-recorded")
 def test_a_blocked_call_calls_nobody_back_and_is_recorded(go: Any):
-    class Listening(BaseCallbackHandler):
-        heard: list[str] = []
+    heard: list[str] = []
 
+    class Listening(BaseCallbackHandler):
         def on_tool_start(self, *args: Any, **kwargs: Any) -> None:
-            self.heard.append("tool")
+            heard.append("tool")
 
     agent = agent_of([call("pay", amount="x"), "Done."], [pay], HornbookMiddleware())
     with hornbook.run(trace=None) as run:
         go(agent, ask("pay"), {"callbacks": [Listening()]})
-    assert Listening.heard == []
+    assert heard == []
     blocked = [e for e in run.events if e.kind == "step.end" and e.name == "pay"]
     assert [e.status for e in blocked] == ["blocked"]
     assert blocked[0].data["report"]["violations"][0]["path"] == "amount"
@@ -385,7 +385,7 @@ class Answer(BaseModel):
 @pytest.mark.requirement("agents:trap:structured-output")
 def test_a_contract_stands_on_top_of_a_response_format(go: Any):
     held = Contract("scored", output=Answer, ensures=[clauses.in_range("score", 0, 10)])
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="astream_events"):
         middleware = HornbookMiddleware({"model": (held, Recover(retry=1))})
     replies = [
         call("Answer", score="none"),

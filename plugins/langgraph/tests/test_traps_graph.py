@@ -149,18 +149,18 @@ def test_no_hook_is_asked_about_an_interrupt(go: Any, saver: Any, thread: Any):
     from hornbook import plugins
     from hornbook.hooks import hookimpl
 
-    class Watching:
-        seen: list[Any] = []
+    seen: list[Any] = []
 
+    class Watching:
         @hookimpl
         def hornbook_on_error(self, step: Any, error: Exception) -> Any:
-            self.seen.append(error)
+            seen.append(error)
             return Decision(action="substitute", value={"score": 1})
 
     with plugins.registered(Watching()):
         paused = go(graph_of(contract(SCORED)(asks), saver), {"score": 0}, thread)
     assert paused["__interrupt__"][0].value == "your score?"
-    assert Watching.seen == []
+    assert seen == []
 
 
 @pytest.mark.requirement("langgraph:trap:interrupt-rerun")

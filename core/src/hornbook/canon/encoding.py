@@ -71,7 +71,8 @@ class Rules:
 
 def encode(value: object, rules: Rules | None = None) -> JSON:
     """Return `value` as plain JSON; whatever it is, this does not raise."""
-    return _Walk(rules or _EVERYTHING).value(value, 0)
+    walk = _Walk(rules or _EVERYTHING, value)
+    return walk.mapping(value, 0) if type(value) is dict else walk.value(value, 0)
 
 
 def dumps(value: object) -> bytes:
@@ -101,13 +102,14 @@ class _Walk:
 
     __slots__ = ("_active", "_known", "_left", "_max_items", "_plain_keys", "_rules")
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, value: object) -> None:
         self._rules = rules
         self._known = rules.known
         self._plain_keys = rules.plain_keys
         self._max_items = rules.max_items
         self._left = rules.max_nodes
-        self._active: set[int] = set()
+        # A dict at the top is under way from the start; all else is when its items are.
+        self._active = {id(value)} if type(value) is dict else set[int]()
 
     def value(self, value: Any, depth: int) -> JSON:
         """Write any value."""
@@ -131,7 +133,7 @@ class _Walk:
         if size > self._max_items:
             return self._cut_mapping(value, size, depth)
         found: dict[str, JSON] = {}
-        plain, known, nested = self._plain_keys, self._known, False
+        plain, known, nested = self._plain_keys, self._known, depth == 0
         try:
             for key, item in value.items():
                 if type(key) is not str or (key not in plain and self._rules.key(key) != "plain"):

@@ -206,26 +206,32 @@ class Contract(Generic[T]):
     def check(
         self, value: object, inputs: Mapping[str, Any] | None = None, *, step: str | None = None
     ) -> "ContractReport":
-        """Hold `value` to the clauses of `ensures`; every clause runs, none raises."""
-        return self.examine(value, inputs or {}, step=step)
+        """Hold `value` to the clauses of `ensures`; every clause runs, none raises.
+
+        Inside a run, asking a judge counts against the run's budget.
+
+        Raises:
+            BudgetExceeded: there is no call left for a judge.
+        """
+        return self.examine(value, inputs or {}, step=step, meter=_meter_here())
 
     async def acheck(
         self, value: object, inputs: Mapping[str, Any] | None = None, *, step: str | None = None
     ) -> "ContractReport":
         """The async twin of `check`."""
-        return await self.aexamine(value, inputs or {}, step=step)
+        return await self.aexamine(value, inputs or {}, step=step, meter=_meter_here())
 
     def check_inputs(
         self, inputs: Mapping[str, Any], *, step: str | None = None
     ) -> "ContractReport":
         """Hold the inputs to the clauses of `requires`."""
-        return self.examine(inputs, inputs, step=step, requires=True)
+        return self.examine(inputs, inputs, step=step, requires=True, meter=_meter_here())
 
     async def acheck_inputs(
         self, inputs: Mapping[str, Any], *, step: str | None = None
     ) -> "ContractReport":
         """The async twin of `check_inputs`."""
-        return await self.aexamine(inputs, inputs, step=step, requires=True)
+        return await self.aexamine(inputs, inputs, step=step, requires=True, meter=_meter_here())
 
     def examine(
         self,
@@ -315,6 +321,13 @@ class Contract(Generic[T]):
                 return None
             tests.append(clause.predicate)
         return tests[0] if len(tests) == 1 else _all_of(tuple(tests))
+
+
+def _meter_here() -> "Meter | None":
+    from hornbook.trace.frame import current_run
+
+    run = current_run()
+    return None if run is None else run.meter
 
 
 def _refuse_settings(name: str, revalidate: object, deadline: object) -> None:

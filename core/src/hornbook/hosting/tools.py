@@ -143,9 +143,10 @@ class ToolSteps(Generic[C, A]):
 
     def _step(self, name: str, contract: Contract[Any] | None, recover: Recover) -> HostedStep:
         host = self._host
+        unguarded = ContractReport(contract="", digest="", step=name, ok=True, verdicts=())
 
         def check(args: tuple[C], kwargs: Mapping[str, Any]) -> ContractReport:
-            return host.check(args[0]) or _unguarded(name)
+            return host.check(args[0]) or unguarded
 
         operation = Operation(
             name=name,
@@ -215,10 +216,6 @@ class ToolSteps(Generic[C, A]):
 
         called.__qualname__ = named
         return called
-
-
-def _unguarded(tool: str) -> ContractReport:
-    return ContractReport(contract="", digest="", step=tool, ok=True, verdicts=())
 
 
 def _refusal(report: ContractReport) -> str:

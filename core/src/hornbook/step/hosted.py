@@ -16,6 +16,7 @@ from hornbook.step.effects import adrive, drive
 from hornbook.step.hookset import slot
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recovery import Living, Recovery
+from hornbook.step.sources import note_sources
 from hornbook.step.tried import Tried, raised_status
 from hornbook.trace.frame import ENDED, OUTCOME, PARENT, RUN, VALUE, Frame, current
 
@@ -63,6 +64,7 @@ class HostedStep:
                 report = operation.guard(args, kwargs)
                 if not report.ok:
                     return self._tell(self._refused(frame, report, args, kwargs), args)
+                note_sources(frame, report)
             raw = fn(*args, **kwargs)
         except BaseException as error:
             self._raised(frame, error)
@@ -96,6 +98,7 @@ class HostedStep:
                 report = operation.guard(args, kwargs)
                 if not report.ok:
                     return self._tell(self._refused(frame, report, args, kwargs), args)
+                note_sources(frame, report)
             raw = await fn(*args, **kwargs)
         except BaseException as error:
             self._raised(frame, error)

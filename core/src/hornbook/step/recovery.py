@@ -26,6 +26,7 @@ from hornbook.step.reports import (
     truncated_report,
     with_violations,
 )
+from hornbook.step.sources import note_sources
 from hornbook.step.tried import Tried, Truncated, raised_status
 from hornbook.trace.frame import ENDED, FEEDBACK, META, OUTCOME, RUN, VALUE, Frame, current
 
@@ -104,10 +105,11 @@ class Recovery:
             return (yield from self._decided(decision, "hornbook_before_step"))
         if decision is not None and decision.value is not None:
             self._change_inputs(decision.value)
-        guard = self._operation.guard
-        guarded = None if guard is None else guard(self._args, self._kwargs)
-        if guarded is not None and not guarded.ok:
-            return self._guarded(guarded)
+        if self._operation.guard is not None:
+            guarded = self._operation.guard(self._args, self._kwargs)
+            if not guarded.ok:
+                return self._guarded(guarded)
+            note_sources(self._frame, guarded)
         contract = self._operation.contract
         if contract is None or not contract.requires:
             return None

@@ -53,7 +53,8 @@ def claim(fd: int) -> None:
 def replace_file(path: Path, data: bytes) -> None:
     """Write a file so that it is there whole or not at all, even after a power cut."""
     temporary = path.with_name(f"{path.name}.tmp")
-    fd = os.open(temporary, _FLAGS | os.O_CREAT | os.O_TRUNC, 0o600)
+    temporary.unlink(missing_ok=True)
+    fd = new_file(temporary)
     try:
         write_all(fd, data)
         os.fsync(fd)

@@ -73,7 +73,8 @@ class Redactor(Rules):
     def redact(self, value: object) -> JSON:
         """Return `value` as plain JSON without its secrets; never raises."""
         try:
-            self._refresh()
+            if monotonic() >= self._due:
+                self._refresh()
             return encode(value, self)
         # Whatever goes wrong here, the value must neither get out nor harm the step.
         except Exception:  # noqa: BLE001
@@ -87,7 +88,8 @@ class Redactor(Rules):
     def redact_text(self, text: str, limit: int | None = None) -> str:
         """Return `text` without its secrets, cut to `limit` characters; never raises."""
         try:
-            self._refresh()
+            if monotonic() >= self._due:
+                self._refresh()
         # As in `redact`.
         except Exception:  # noqa: BLE001
             return FAILED
@@ -122,9 +124,6 @@ class Redactor(Rules):
 
     def _refresh(self) -> None:
         """Read the environment again now and then: a program may set its keys late."""
-        now = monotonic()
-        if now < self._due:
-            return
         from hornbook.trace.secrets import environment_secrets
 
         secrets = environment_secrets(self._environ)
@@ -132,7 +131,7 @@ class Redactor(Rules):
             self._secrets = secrets
             self.known.clear()
             self.plain_keys.clear()
-        self._due = now + _FRESH_SECONDS
+        self._due = monotonic() + _FRESH_SECONDS
 
 
 def default() -> Redactor:

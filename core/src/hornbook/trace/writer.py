@@ -7,19 +7,17 @@ written is dropped, counted and said.
 
 import os
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from weakref import WeakSet
 
-from hornbook.canon import JSON, encode, serialise
+from hornbook.canon import JSON, serialise
 from hornbook.errors import TraceError
 from hornbook.ids import is_run_id
 from hornbook.log import logger
 from hornbook.trace.chain import (
-    FORMAT,
     HEAD,
     HEAD_FORMAT,
     VERSION,
@@ -37,6 +35,7 @@ from hornbook.trace.files import (
     sentence,
     write_all,
 )
+from hornbook.trace.records import Role, dropped_record, event_record, header_record
 from hornbook.trace.redact import Redactor, default
 
 __all__ = ["TraceFile"]
@@ -58,7 +57,7 @@ class TraceFile:
         self._header = header
         self._strict = strict
         self._redactor = redactor
-        self._role: Literal["root", "child"] = "root"
+        self._role: Role = "root"
         self._parent: str | None = None
         self._reset()
         _open_files.add(self)
@@ -193,7 +192,7 @@ class TraceFile:
         Raises:
             TraceError: it could not be written, and the file is strict.
         """
-        record = self._record(fields)
+        record = event_record(fields, self._redactor)
         with self._lock:
             problem = self._attempt(record)
             if problem is None:
@@ -220,7 +219,8 @@ class TraceFile:
             counts: dict[str, Any] = {"events": self._at[0], "steps": self._steps}
             if self.dropped:
                 counts |= {"dropped": self.dropped, "incomplete": True}
-            record = self._record({**fields, "data": {**fields["data"], **counts}})
+            data = {**fields["data"], **counts}
+            record = event_record({**fields, "data": data}, self._redactor)
             problem = self._attempt(record) or self._anchor()
             self._close()
         if problem is not None:
@@ -281,7 +281,7 @@ class TraceFile:
             os.ftruncate(fd, self._at[2])
             self._dirty = False
         if self._unreported:
-            self._put(fd, self._note())
+            self._put(fd, dropped_record(self.run, self._unreported, self._reason))
             self._unreported = 0
         return fd
 
@@ -290,7 +290,15 @@ class TraceFile:
         fd, writer = self._new_file()
         try:
             claim(fd)
-            line, own = seal(b"", serialise(self._first_record(writer)))
+            first = header_record(
+                self._header,
+                run=self.run,
+                writer=writer,
+                role=self._role,
+                parent=self._parent,
+                redaction=self._redactor.policy,
+            )
+            line, own = seal(b"", serialise(first))
             write_all(fd, line)
         except OSError:
             os.close(fd)
@@ -319,30 +327,6 @@ class TraceFile:
                 raise TraceError(f"{self._folder} is a symbolic link") from None
             if self._folder.is_dir() and trace_files(self._folder):
                 self._role = "child"
-
-    def _first_record(self, writer: str) -> dict[str, JSON]:
-        return {
-            **self._header,
-            "format": FORMAT,
-            "version": VERSION,
-            "run": self.run,
-            "writer": writer,
-            "role": self._role,
-            "parent": self._parent,
-            "created": time.time(),
-            "redaction": self._redactor.policy,
-        }
-
-    def _note(self) -> dict[str, JSON]:
-        data: JSON = {"dropped": self._unreported, "error": self._reason}
-        return {
-            "kind": "note",
-            "id": self.run,
-            "time": time.time(),
-            "name": "records dropped",
-            "status": "incomplete",
-            "data": data,
-        }
 
     def _anchor(self) -> Exception | None:
         """Sync, and write down where each file of the run ends; return what went wrong."""
@@ -382,20 +366,6 @@ class TraceFile:
         self._forked()
 
     # --- outside the lock ---------------------------------------------------------------
-
-    def _record(self, fields: Mapping[str, Any]) -> dict[str, JSON]:
-        """Return the record of an event, its secrets taken out; what says nothing is left out."""
-        clock, name, data = fields["time"], fields["name"], fields["data"]
-        record: dict[str, JSON] = {"kind": fields["kind"], "id": fields["id"]}
-        record["time"] = clock if type(clock) is float and 1 < clock < 1e16 else encode(clock)
-        for key in ("parent", "contract", "status"):
-            if fields[key] is not None:
-                record[key] = fields[key]
-        if name:
-            record["name"] = self._redactor.clean(name)
-        if data:
-            record["data"] = self._redactor.record(data)
-        return record
 
     def _say(self, problem: Exception) -> None:
         """Raise under `strict`; otherwise warn, once."""

@@ -29,6 +29,9 @@ class Agent:
         self._final = final
         self._kept: tuple[ModelSteps[Asked, Answer], ModelSteps[Asked, Answer]] | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Agent, (self.tools, self._final)
+
     @property
     def needs_final(self) -> bool:
         """Whether there is a contract on its final answers."""

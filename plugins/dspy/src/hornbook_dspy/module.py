@@ -13,6 +13,7 @@ from hornbook.step.attempts import feedback
 from hornbook.step.hosted import HostedStep
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recover import Recover
+from hornbook_dspy import pickling as pickling
 from hornbook_dspy.agent import Agent
 from hornbook_dspy.carried import (
     Again,
@@ -78,13 +79,12 @@ class ModuleStep:
 
     def call(self, module: Any, invoke: Invoke, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Call the module, from sync code."""
-        held, scope = self._begin(module)
 
         def attempt(*args: Any, **kwargs: Any) -> Any:
-            with self._inside(held, scope, args, kwargs) as again:
+            with self._attempt(args, kwargs) as again:
                 return invoke(_retried(module, again), *args, **kwargs)
 
-        with _ending(held), joined(held):
+        with self._around(module):
             return self._sync.call(attempt, args, kwargs)
 
     async def acall(
@@ -95,13 +95,12 @@ class ModuleStep:
         kwargs: Any,
     ) -> Any:
         """Call the module, from async code."""
-        held, scope = self._begin(module)
 
         async def attempt(*args: Any, **kwargs: Any) -> Any:
-            with self._inside(held, scope, args, kwargs) as again:
+            with self._attempt(args, kwargs) as again:
                 return await invoke(_retried(module, again), *args, **kwargs)
 
-        with _ending(held), joined(held):
+        with self._around(module):
             return await self._async.acall(attempt, args, kwargs)
 
     def __deepcopy__(self, memo: object) -> "ModuleStep":
@@ -110,30 +109,34 @@ class ModuleStep:
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, self._given
 
-    def _begin(self, module: Any) -> tuple[Carried, Scope]:
+    @contextmanager
+    def _around(self, module: Any) -> Generator[None]:
+        """One call: what is called inside sees its scope, and a model with Hornbook."""
+        held, more = carried(), dict[str, Any]()
         lm = settings.get("lm")
         if lm is not None:
             refuse_no_model(lm)
-        held = carried()
+            more["lm"] = with_hornbook(lm)
         if held.scope is not None:
             held.scope.refuse_halted()
-        return held, Scope(held.scope, self._names, module=module, agent=self._agent)
+        scope = Scope(held.scope, self._names, module=module, agent=self._agent)
+        with _ending(held), joined(held), carrying(replace(at_step(held), scope=scope), **more):
+            try:
+                yield
+            finally:
+                scope.trials.end()
 
     @contextmanager
-    def _inside(
-        self, held: Carried, scope: Scope, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> Generator[Again | None]:
-        """One attempt: what is called inside sees this scope, and a model with Hornbook."""
+    def _attempt(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Generator[Again | None]:
+        """One attempt, which is told what was wrong with the one before."""
+        held = carried()
+        scope = cast("Scope", held.scope)
         # ReActV2 takes a history that is no field of its signature.
         earlier = {"history": kwargs["history"]} if "history" in kwargs else {}
         scope.hear({**earlier, **self._bind(args, kwargs)})
         told = feedback()
         again = held.again if told is None else _further(held.again, told.attempt, str(told))
-        more: dict[str, Any] = {}
-        lm = settings.get("lm")
-        if lm is not None and not isinstance(lm, HornbookLM):
-            more["lm"] = with_hornbook(lm)
-        with carrying(replace(at_step(held), scope=scope, again=again), **more):
+        with carrying(replace(at_step(held), again=again), **scope.trials.begin()):
             yield again
 
     def _hosted(
@@ -225,8 +228,8 @@ def _told(outcome: Outcome, args: tuple[Any, ...]) -> Any:
         return _as_prediction(decision.value)
     violation = ContractViolation(report)
     violation.__cause__ = outcome.error
-    scope = carried().scope
-    raise violation if scope is None else scope.halt(violation)
+    outer = cast("Scope", carried().scope).outer
+    raise violation if outer is None else outer.halt(violation)
 
 
 def _as_prediction(raw: Any) -> Any:
@@ -264,7 +267,7 @@ def _is_told(lm: Any) -> bool:
 def _refuse_unfit(fallback: Any, step: str, names: Sequence[str] | None) -> None:
     if isinstance(fallback, dspy.Module):
         return
-    named = getattr(fallback, "__qualname__", None) or type(fallback).__name__
+    named = _named(fallback)
     if inspect.iscoroutinefunction(fallback):
         raise DefinitionError(
             f"fallback {named!r} of module {step!r} is async, and the module may be called sync: "
@@ -282,11 +285,36 @@ def _refuse_unfit(fallback: Any, step: str, names: Sequence[str] | None) -> None
 
 
 def _sync_fallback(fallback: Any) -> Any:
-    return fallback
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with _instead():
+            return fallback(*args, **kwargs)
+
+    called.__qualname__ = _named(fallback)
+    return called
 
 
 def _async_fallback(fallback: Any) -> Any:
-    return fallback.acall if isinstance(fallback, dspy.Module) else fallback
+    if not isinstance(fallback, dspy.Module):
+        return _sync_fallback(fallback)
+
+    async def called(*args: Any, **kwargs: Any) -> Any:
+        with _instead():
+            return await fallback.acall(*args, **kwargs)
+
+    called.__qualname__ = _named(fallback)
+    return called
+
+
+@contextmanager
+def _instead() -> Generator[None]:
+    """What a fallback does is all that counts from now on."""
+    held = carried()
+    with carrying(at_step(held), **cast("Scope", held.scope).trials.begin()):
+        yield
+
+
+def _named(fallback: Any) -> str:
+    return str(getattr(fallback, "__qualname__", None) or type(fallback).__name__)
 
 
 def _rebuilt(name: str, names: Any, contract: Any, recover: Any, agent: Any) -> ModuleStep:

@@ -11,6 +11,7 @@ from hornbook.hosting import Heard
 from hornbook.kernel.context import GuardContext
 from hornbook_dspy.compat import dspy
 from hornbook_dspy.halting import Halt
+from hornbook_dspy.trials import Trials
 
 if TYPE_CHECKING:
     from hornbook_dspy.agent import Agent
@@ -50,6 +51,7 @@ class Scope:
         "agent",
         "module",
         "outer",
+        "trials",
     )
 
     def __init__(
@@ -63,6 +65,8 @@ class Scope:
         self.outer = outer
         self.module = module
         self.agent = agent
+        self.trials = Trials()
+        """What DSPy's optimizers may learn from."""
         self._names = names
         self._asked: dict[str, str] = {}
         self._heard = Heard()

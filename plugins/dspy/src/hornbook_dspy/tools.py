@@ -47,6 +47,7 @@ class Tooling(ToolHost[ToolUse, Any]):
         self, tools: Iterable[Any], contracts: Contracts | None, guard: ToolGuard | bool | None
     ) -> None:
         listed = list(tools)
+        self._given = (listed, contracts, guard)
         registry = ToolRegistry(map(spec_of, listed))
         self._guard = _guard(guard, registry)
         self.names = registry.names
@@ -131,6 +132,9 @@ class Tooling(ToolHost[ToolUse, Any]):
 
     def __deepcopy__(self, memo: object) -> "Tooling":
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tooling, self._given
 
     def _heard(self, use: ToolUse, answer: Any) -> Any:
         scope = carried().scope

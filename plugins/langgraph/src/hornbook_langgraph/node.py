@@ -83,8 +83,8 @@ def contract(
             return cast("N", node_runnable(runnable, held, recovering, name=name))
         given: object = node
         if isinstance(given, classmethod | staticmethod):
-            made = _decorated(cast("Any", given).__func__, held, recovering, name)
-            return cast("Any", type(given))(made)
+            method = cast("Any", given)
+            return method.__class__(_decorated(method.__func__, held, recovering, name))
         return cast("N", _decorated(node, held, recovering, name))
 
     return decorate

@@ -145,6 +145,10 @@ class AgentsModelHost(ModelHost[ModelRequest, Answer]):
                     )
         return request
 
+    def is_response(self, value: object) -> bool:
+        """Whether a value is an answer, and not what a plugin gives in its place."""
+        return isinstance(value, Answer)
+
     def is_final(self, response: Answer) -> bool:
         """Whether the model answers, where else it calls tools or hands over."""
         return not calls_tools(response.response.output)

@@ -6,8 +6,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+from weakref import ref
 
 from agents import get_current_trace
+from agents.tracing import Trace
 
 from hornbook.errors import DefinitionError
 from hornbook.hosting import MODEL, AmbientRun, Contracts, ModelSteps, Rules, ToolSteps, by_name
@@ -90,7 +92,8 @@ class _Asking:
 
     attachment: Attachment
     agent: str
-    trace: object
+    trace: "ref[Trace] | None"
+    """Not held: it is the key of what its run has heard."""
 
 
 _asking: ContextVar[_Asking | None] = ContextVar("hornbook_openai_agents_asking", default=None)
@@ -98,12 +101,15 @@ _asking: ContextVar[_Asking | None] = ContextVar("hornbook_openai_agents_asking"
 
 def asking(attachment: Attachment, agent: str) -> None:
     """Tell the model wrap, which the SDK calls next in this task, who asks."""
-    _asking.set(_Asking(attachment=attachment, agent=agent, trace=get_current_trace()))
+    trace = get_current_trace()
+    known = None if trace is None else ref(trace)
+    _asking.set(_Asking(attachment=attachment, agent=agent, trace=known))
 
 
 def asked_by() -> tuple[Attachment | None, str | None]:
     """What is attached to the run that asks, and its agent; nothing of an earlier run."""
     known = _asking.get()
-    if known is None or known.trace is not get_current_trace():
+    trace = get_current_trace()
+    if known is None or known.trace is None or trace is None or known.trace() is not trace:
         return None, None
     return known.attachment, known.agent

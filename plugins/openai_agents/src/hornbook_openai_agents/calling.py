@@ -16,7 +16,16 @@ from hornbook_openai_agents.compat import forget_prepared
 from hornbook_openai_agents.conversation import Conversation
 from hornbook_openai_agents.items import read_arguments
 
-__all__ = ["AgentsToolHost", "ToolCall"]
+__all__ = ["WAITING", "AgentsToolHost", "ToolCall"]
+
+
+class _Waiting:
+    def __repr__(self) -> str:
+        return "waiting for approval"
+
+
+WAITING = _Waiting()
+"""What the tool of an agent gives while that agent waits for a person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +118,14 @@ class AgentsToolHost(ToolHost[ToolCall, Any]):
         arguments: object = call.written if call.arguments is None else call.arguments
         state = None if call.context is None else call.context.context
         return guard.check(call.tool, arguments, call.conversation.context(state))
+
+    def is_error(self, answer: Any) -> bool:
+        """Whether a tool gave nothing, since its agent waits for a person."""
+        return answer is WAITING
+
+    def recorded(self, answer: Any) -> Any:
+        """What the tool gave."""
+        return repr(answer) if answer is WAITING else answer
 
     def error(self, text: str, call: ToolCall) -> Any:
         """The text, which the SDK gives to the model in place of a result."""

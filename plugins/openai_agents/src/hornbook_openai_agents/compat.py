@@ -23,6 +23,7 @@ from agents import (
     ToolOutputGuardrailTripwireTriggered,
 )
 from agents import tool as _tool
+from agents.agent_tool_state import get_agent_tool_state_scope, peek_agent_tool_run_result
 from agents.items import ItemHelpers
 from agents.tool_context import ToolContext
 
@@ -39,7 +40,9 @@ __all__ = [
     "current_agent",
     "forget_prepared",
     "handed_to",
+    "interrupted",
     "is_agent_tool",
+    "is_wrapped",
     "items_so_far",
     "with_agent",
     "with_target",
@@ -69,6 +72,7 @@ _private: Any = _tool
 _Invoker: Any = _private._FailureHandlingFunctionToolInvoker
 _SYNC_MARK: str = _private._SYNC_FUNCTION_TOOL_MARKER
 _WRAPPED_MARK: str = _private._FUNCTION_TOOL_WRAPPED_CALLABLE_MARKER
+_WRAPS = "hornbook_wraps"
 _PREPARE = "__agents_prepare_arguments__"
 _REQUESTS = "_agents_sdk_request_count"
 
@@ -84,6 +88,8 @@ class Passing:
 
 class _WrappedInvoker(_Invoker):
     """The SDK's own invoker, with its policy for exceptions, around another function."""
+
+    hornbook_wraps = True
 
     async def __call__(self, ctx: ToolContext[Any], input: str) -> Any:  # noqa: A002 - the SDK's
         result: Any = await _Invoker.__call__(self, ctx, input)
@@ -138,7 +144,13 @@ def _around_plain(tool: FunctionTool, wrap: Wrap) -> Inner:
             raise result.error
         return result
 
+    vars(invoke)[_WRAPS] = True
     return invoke
+
+
+def is_wrapped(tool: FunctionTool) -> bool:
+    """Whether `wrapped` made a tool, or what it was copied from."""
+    return bool(getattr(tool.on_invoke_tool, _WRAPS, False))
 
 
 def is_agent_tool(tool: FunctionTool) -> bool:
@@ -201,6 +213,15 @@ def with_target(
     changed.on_invoke_handoff = invoke
     changed._agent_ref = None if target is None else weakref.ref(target)
     return changed
+
+
+def interrupted(ctx: ToolContext[Any]) -> bool:
+    """Whether the agent that a tool has run waits for a person, so that it gave nothing yet."""
+    if ctx.tool_call is None:
+        return False
+    scope = get_agent_tool_state_scope(ctx)
+    pending = peek_agent_tool_run_result(ctx.tool_call, scope_id=scope)
+    return bool(getattr(pending, "interruptions", None))
 
 
 def forget_prepared(ctx: ToolContext[Any]) -> None:

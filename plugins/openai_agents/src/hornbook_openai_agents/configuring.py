@@ -19,11 +19,13 @@ from hornbook.trace.runs import Run
 from hornbook_openai_agents.attachment import Attachment, Halt, Tools, asking
 from hornbook_openai_agents.calling import ToolCall
 from hornbook_openai_agents.conversation import Offer, here
-from hornbook_openai_agents.guarding import is_guarded
+from hornbook_openai_agents.guarding import is_whole
 from hornbook_openai_agents.items import read_arguments
 from hornbook_openai_agents.model import HornbookModel, HornbookProvider
 
 __all__ = ["HornbookRunConfig", "run_config"]
+
+_TOLD = "_hornbook_told"
 
 
 class HornbookRunConfig(RunConfig):
@@ -142,7 +144,7 @@ def _telling(config: RunConfig, attachment: Attachment) -> Any:
 
 def _refuse_out_of_reach(agent: Agent[Any], config: RunConfig, attachment: Attachment) -> None:
     """Refuse an agent of which this config would leave out what it is asked to cover."""
-    if is_guarded(agent):
+    if is_whole(agent):
         return
     own_model = config.model is None and isinstance(agent.model, Model)
     held = [tool.name for tool in agent.tools if tool.name in attachment.tools.contracts]
@@ -152,7 +154,9 @@ def _refuse_out_of_reach(agent: Agent[Any], config: RunConfig, attachment: Attac
             f"agent {agent.name!r} has {what}, which run_config() alone cannot reach: run it with "
             f"hornbook_openai_agents.run(), or guard() it first"
         )
-    if attachment.guards and any(isinstance(tool, FunctionTool) for tool in agent.tools):
+    unguarded = attachment.guards and any(isinstance(tool, FunctionTool) for tool in agent.tools)
+    if unguarded and not vars(agent).setdefault(_TOLD, False):
+        vars(agent)[_TOLD] = True
         logger("openai_agents").warning(
             "agent %r runs with a config of run_config(), and its tools are not guarded: run it "
             "with hornbook_openai_agents.run(), or guard() it first",

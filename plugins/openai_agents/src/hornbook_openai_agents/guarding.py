@@ -1,9 +1,10 @@
 """`guard`: a tool or an agent, and every agent it can reach, with guarded tools."""
 
+import copy
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, TypeVar, cast, overload
 
 from agents import Agent, FunctionTool, Handoff, Model, Tool
@@ -12,11 +13,17 @@ from hornbook.errors import DefinitionError
 from hornbook.hosting import Contracts
 from hornbook.kernel.registry import ToolRegistry
 from hornbook_openai_agents.attachment import Attachment, Halt, Tools
-from hornbook_openai_agents.compat import agent_of, handed_to, with_agent, with_target
+from hornbook_openai_agents.compat import (
+    agent_of,
+    handed_to,
+    is_wrapped,
+    with_agent,
+    with_target,
+)
 from hornbook_openai_agents.model import HornbookModel
 from hornbook_openai_agents.tools import guarded_tool, has_schema, spec_of
 
-__all__ = ["guard", "is_guarded", "reached", "tools_of"]
+__all__ = ["guard", "is_guarded", "is_whole", "reached", "tools_of"]
 
 T = TypeVar("T")
 
@@ -95,8 +102,8 @@ def guard(
 def is_guarded(target: object) -> bool:
     """Whether this is a copy that `guard` made, and nothing unguarded was put into it since."""
     if isinstance(target, Agent):
-        return all(map(_is_whole, reached(cast("Agent[Any]", target))))
-    return _MADE in vars(target)
+        return all(map(is_whole, reached(cast("Agent[Any]", target))))
+    return is_wrapped(target) if isinstance(target, FunctionTool) else _MADE in vars(target)
 
 
 def tools_of(agent: Agent[Any]) -> ToolRegistry:
@@ -126,13 +133,15 @@ class _Walk:
         if isinstance(model, Model) and not isinstance(model, HornbookModel):
             model = HornbookModel(model)
         # `clone` would choose other settings for another model, and this is the same one.
-        copy = self._copies[id(agent)] = replace(agent, model=model, tools=[], handoffs=[])
-        copy.tools = [self._tool(tool, agent) for tool in agent.tools]
-        copy.handoffs = [self._handoff(one) for one in agent.handoffs]
+        made = self._copies[id(agent)] = copy.copy(agent)
+        vars(made).pop(_COPY, None)
+        vars(made)[_MADE] = True
+        made.model = model
+        made.tools = [self._tool(tool, agent) for tool in agent.tools]
+        made.handoffs = [self._handoff(one) for one in agent.handoffs]
         if agent.mcp_servers:
             _say(f"agent {agent.name!r}: the tools of its MCP servers are not guarded")
-        vars(copy)[_MADE] = True
-        return copy
+        return made
 
     def _tool(self, tool: Tool, agent: Agent[Any]) -> Tool:
         if not isinstance(tool, FunctionTool):
@@ -159,9 +168,9 @@ class _Walk:
                 return known
             return _guarded_next(next_agent)
 
-        copy = with_target(given, invoke, known)
-        vars(copy)[_MADE] = True
-        return copy
+        made = with_target(given, invoke, known)
+        vars(made)[_MADE] = True
+        return made
 
 
 def _guarded_next(agent: Any) -> Any:
@@ -171,16 +180,18 @@ def _guarded_next(agent: Any) -> Any:
 def _guarded_tool(tool: FunctionTool, own: Attachment | None) -> FunctionTool:
     if not has_schema(tool):
         _say(f"tool {tool.name!r} has no schema: its arguments are not checked")
-    copy = guarded_tool(tool, own)
-    vars(copy)[_MADE] = True
-    return copy
+    made = guarded_tool(tool, own)
+    # It was copied with all its attributes, and it is not the original.
+    vars(made).pop(_COPY, None)
+    return made
 
 
-def _is_whole(agent: Agent[Any]) -> bool:
+def is_whole(agent: Agent[Any]) -> bool:
+    """Whether an agent itself is such a copy, whatever it hands over to."""
     if isinstance(agent.model, Model) and not isinstance(agent.model, HornbookModel):
         return False
     parts = [part for part in (*agent.tools, *agent.handoffs) if isinstance(part, _WRAPPED)]
-    return _MADE in vars(agent) and all(_MADE in vars(part) for part in parts)
+    return _MADE in vars(agent) and all(map(is_guarded, parts))
 
 
 def reached(agent: Agent[Any]) -> Iterator[Agent[Any]]:
@@ -207,9 +218,9 @@ def _once(original: T, make: Callable[[], T]) -> T:
         known = vars(original).get(_COPY)
         if known is not None and _same(known[0], state):
             return known[1]
-        copy = make()
-        vars(original)[_COPY] = (state, copy)
-        return copy
+        made = make()
+        vars(original)[_COPY] = (state, made)
+        return made
 
 
 def _state(original: object) -> list[Any]:

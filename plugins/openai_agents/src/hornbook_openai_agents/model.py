@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -177,10 +178,10 @@ class _Calling:
     async def response(self) -> ModelResponse:
         """The response of an attempt that was accepted, or what stands in its place."""
         answer = await self._step(self._attempt)
-        response = answer.response
-        if not (self._attempts == 1 and response is self._last):
-            response.usage = self._used
-        return response
+        if self._attempts == 1 and answer.response is self._last:
+            return answer.response
+        # A copy: what the attempt itself used stands in the record.
+        return replace(answer.response, usage=self._used)
 
     async def events(self) -> AsyncGenerator[TResponseStreamEvent]:
         """The same as a stream."""
@@ -230,8 +231,7 @@ class _Calling:
         try:
             answer = await self._step(partial(self._streamed, queue, held, live))
             if answer.response is not self._last:
-                answer.response.usage = self._used
-                held = list(events_of(answer.response))
+                held = list(events_of(replace(answer.response, usage=self._used)))
             elif self._attempts > 1:
                 held = list(with_usage(held, self._used))
             for event in held:

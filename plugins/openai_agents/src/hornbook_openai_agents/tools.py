@@ -12,8 +12,8 @@ from hornbook.errors import HornbookError
 from hornbook.kernel.guard import ToolGuard
 from hornbook.kernel.registry import ToolRegistry, ToolSpec
 from hornbook_openai_agents.attachment import PLAIN, Attachment
-from hornbook_openai_agents.calling import ToolCall
-from hornbook_openai_agents.compat import Inner, Passing, is_agent_tool, wrapped
+from hornbook_openai_agents.calling import WAITING, ToolCall
+from hornbook_openai_agents.compat import Inner, Passing, interrupted, is_agent_tool, wrapped
 from hornbook_openai_agents.conversation import Conversation, here, within
 from hornbook_openai_agents.model import HornbookProvider
 
@@ -43,14 +43,17 @@ def guarded_tool(tool: FunctionTool, own: Attachment | None = None) -> FunctionT
             nested = Conversation(around=conversation) if runs_agent else None
             with nullcontext() if nested is None else within(nested):
                 try:
-                    return await inner(ctx, made.written)
+                    value = await inner(ctx, made.written)
                 except UserError as error:
                     found = ours_behind(error)
                     raise found from found.__cause__
+            return WAITING if runs_agent and interrupted(ctx) else value
 
+        attachment.tools.keep((tool.name,))
         try:
             with attachment.recording():
-                return await attachment.tools.acall(call, invoke)
+                value = await attachment.tools.acall(call, invoke)
+            return None if value is WAITING else value
         except HornbookError as error:
             return Passing(error)
         except Exception:

@@ -84,6 +84,7 @@ class Case:
             AssertionError: with the differences.
             unittest.SkipTest: the adapter declares that it does not support this.
         """
+        __tracebackhide__ = True  # the differences say it all
         finding = self.play(adapter_of(factory))
         if finding.status == "unsupported":
             raise unittest.SkipTest(str(finding))
