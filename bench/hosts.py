@@ -9,7 +9,7 @@ this process, interleaved; differences to the same agent with neither, paired, m
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextvars import copy_context
 from itertools import cycle
 from pathlib import Path
@@ -43,12 +43,12 @@ def positive(update: dict[str, Any]) -> bool:
 
 def langgraph_agents() -> Agents:
     """An agent of `create_agent`."""
-    from hornbook_langgraph import HornbookMiddleware
-    from hornbook_langgraph.testing import ScriptedChatModel
+    from endless import Endless
     from langchain.agents import create_agent
     from langchain.agents.middleware import AgentMiddleware
-    from langchain_core.messages import AIMessage
     from langchain_core.tools import tool
+
+    from hornbook_langgraph import HornbookMiddleware
 
     class NoOp(AgentMiddleware):
         def wrap_model_call(self, request: Any, handler: Any) -> Any:
@@ -57,13 +57,8 @@ def langgraph_agents() -> Agents:
         def wrap_tool_call(self, request: Any, handler: Any) -> Any:
             return handler(request)
 
-    def replies(calls: int) -> Iterator[AIMessage]:
-        call = {"name": "look_up", "args": {"order_id": "A17"}, "id": "c1"}
-        return cycle([AIMessage("", tool_calls=[call])] * calls + [AIMessage("A17 was shipped.")])
-
     def asking(calls: int, *middleware: Any) -> Callable[[], object]:
-        model = ScriptedChatModel(replies=replies(calls))
-        agent = create_agent(model, [tool(look_up)], middleware=list(middleware))
+        agent = create_agent(Endless(calls=calls), [tool(look_up)], middleware=list(middleware))
         return lambda: agent.invoke({"messages": [{"role": "user", "content": QUESTION}]})
 
     return {
@@ -77,9 +72,10 @@ def langgraph_nodes() -> dict[str, Callable[[], object]]:
     """A graph of one node; LangGraph has no hook around nodes, so the peer is a plain wrapper."""
     import functools
 
-    from hornbook_langgraph import contract
     from langgraph.graph import END, START, StateGraph
     from typing_extensions import TypedDict
+
+    from hornbook_langgraph import contract
 
     class State(TypedDict):
         count: int
@@ -109,6 +105,7 @@ def dspy_agents() -> Agents:
     import dspy
     from dspy.lm15 import Message, Response, Usage
     from dspy.utils.callback import BaseCallback
+
     from hornbook_dspy import HornbookLM, guard
 
     class NoOp(BaseCallback):
@@ -162,7 +159,7 @@ def dspy_agents() -> Agents:
     }
 
 
-def openai_agents() -> Agents:
+def openai_agents() -> Agents:  # noqa: C901 - it is the host's classes, one after the other
     """An agent of the SDK."""
     import asyncio
 
@@ -178,6 +175,7 @@ def openai_agents() -> Agents:
         set_tracing_disabled,
     )
     from agents.testing import assistant_message, function_call
+
     from hornbook_openai_agents import guard, run_config
 
     set_tracing_disabled(True)
@@ -268,9 +266,7 @@ def agent_figures(agents: Agents, quick: bool) -> list[Figure]:
 
 def node_figures(nodes: dict[str, Callable[[], object]], quick: bool) -> list[Figure]:
     """Per node."""
-    works = {
-        attach: repeating(ask, recorded=attach == "Hornbook") for attach, ask in nodes.items()
-    }
+    works = {attach: repeating(ask, recorded=attach == "Hornbook") for attach, ask in nodes.items()}
     taken = interleaved(works, number=50, rounds=7 if quick else 41)
     return [
         _added(

@@ -251,13 +251,12 @@ def _added(
 
 def middleware_figures(quick: bool) -> list[Figure]:
     """HornbookMiddleware in `create_agent`, against a pair of hooks that do nothing."""
+    from endless import Endless
     from langchain.agents import create_agent
     from langchain.agents.middleware import AgentMiddleware
-    from langchain_core.messages import AIMessage
     from langchain_core.tools import tool
 
     from hornbook_langgraph import HornbookMiddleware
-    from hornbook_langgraph.testing import ScriptedChatModel
 
     @tool
     def look_up(order_id: str) -> str:
@@ -271,15 +270,8 @@ def middleware_figures(quick: bool) -> list[Figure]:
         def wrap_tool_call(self, request: Any, handler: Any) -> Any:
             return handler(request)
 
-    def conversation() -> Iterator[AIMessage]:
-        while True:
-            call = {"name": "look_up", "args": {"order_id": "A17"}, "id": "c1"}
-            yield AIMessage("", tool_calls=[call])
-            yield AIMessage("A17 was shipped.")
-
     def agent(*middleware: Any) -> Work:
-        model = ScriptedChatModel(replies=conversation())
-        built = create_agent(model, [look_up], middleware=list(middleware))
+        built = create_agent(Endless(calls=1), [look_up], middleware=list(middleware))
         ask = {"messages": [{"role": "user", "content": "Where is order A17?"}]}
 
         def work(number: int) -> None:

@@ -68,7 +68,7 @@ class ModuleStep:
         if contract is not None and names is not None:
             contract.refuse_unknown_inputs(tuple(names), name)
         self._given = (name, names, contract, recover, agent)
-        self._names = names
+        self._names = names if names is None else tuple(names)
         self._agent = agent
         held = None if contract is None else fitted(contract)
         recovering = recover or Recover()
@@ -102,6 +102,11 @@ class ModuleStep:
 
         with self._around(module):
             return await self._async.acall(attempt, args, kwargs)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The module's input fields, where they are known."""
+        return self._names
 
     def __deepcopy__(self, memo: object) -> "ModuleStep":
         return self
@@ -179,6 +184,9 @@ class ModuleStep:
 
 def input_names(module: Any) -> tuple[str, ...] | None:
     """The input fields of a module: of its signature, or the parameters of its `forward`."""
+    step = getattr(module, "_step", None)
+    if isinstance(step, ModuleStep):  # of Contracted, whose inputs are those of its module
+        return step.names
     signature = getattr(module, "signature", None)
     if signature is None:
         inner = getattr(module, "predict", None)  # ChainOfThought is made of one predictor

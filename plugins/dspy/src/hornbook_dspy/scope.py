@@ -23,6 +23,7 @@ _REFUSAL = re.compile("The call of .{1,90} was not made")
 
 _HISTORY = "history"
 _REMEMBERED = 64
+_DEEPEST = 32
 
 
 class Blocked(str):
@@ -93,14 +94,17 @@ class Scope:
         return tuple(self._results)
 
     def hear(self, inputs: Mapping[str, Any]) -> None:
-        """Take in the inputs: their texts are what the user said, and all else is state."""
+        """Take in the inputs: their texts are what the user said, and all else is state.
+
+        Pictures, sounds and tools are no sources: nobody finds a value in them.
+        """
         for name, value in inputs.items():
             if isinstance(value, dspy.History) or name == _HISTORY:
                 # Before anything is said: it is said now, and that was said then.
                 self._recall(_messages(value))
             elif isinstance(value, str):
                 self._asked[name] = value
-            elif value is not None:
+            elif value is not None and not isinstance(value, dspy.Type):
                 self._state[name] = plain(value)
         self._heard.said(*filter(None, self._asked.values()))
 
@@ -154,17 +158,27 @@ class Scope:
                     self._heard.returned(result.name, {}, plain(result.value))
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, depth: int = _DEEPEST) -> Any:
     """A value in which a guard can look for others: JSON, as far as it can be told."""
+    if depth == 0:
+        return str(value)
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", fallback=str)
+        return _dumped(value)
     if isinstance(value, dspy.Example):
-        return {name: plain(held) for name, held in value.items()}
+        value = dict(value.items())
     if isinstance(value, list | tuple):
-        return [plain(one) for one in cast("Sequence[Any]", value)]
+        return [plain(one, depth - 1) for one in cast("Sequence[Any]", value)]
     if isinstance(value, dict):
-        return {name: plain(held) for name, held in cast("dict[Any, Any]", value).items()}
+        held = cast("dict[Any, Any]", value)
+        return {name: plain(one, depth - 1) for name, one in held.items()}
     return value
+
+
+def _dumped(value: BaseModel) -> Any:
+    try:
+        return value.model_dump(mode="json", fallback=str)
+    except Exception:  # noqa: BLE001 - a model's own serializers may raise anything
+        return str(value)
 
 
 def _messages(history: Any) -> Sequence[Mapping[str, Any]]:

@@ -1,5 +1,7 @@
 """A guarded tool: guard, contract, recovery and record around each call of a `dspy.Tool`."""
 
+import functools
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -59,7 +61,8 @@ class Tooling(ToolHost[ToolUse, Any]):
 
     def guarded(self, tool: Any) -> "GuardedTool":
         """The tool under guard."""
-        made = GuardedTool.model_construct(**tool.__dict__)
+        known = {**tool.__dict__, "func": _guarded_function(self, tool)}
+        made = GuardedTool.model_construct(**known)
         made._tool, made._tooling = tool, self
         return made
 
@@ -161,6 +164,33 @@ class GuardedTool(dspy.Tool):
     async def acall(self, /, **kwargs: Any) -> Any:
         """Call the tool from async code."""
         return await self.tooling.ause(self._tool, kwargs)
+
+
+class _GuardedFunction:
+    """The function of a guarded tool: `ToolCall.execute` calls it past the tool."""
+
+    def __init__(self, tooling: Tooling, tool: Any) -> None:
+        self._tooling = tooling
+        self._tool = tool
+        functools.update_wrapper(self, tool.func)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._tooling.use(self._tool, self._by_name(args, kwargs))
+
+    def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {**dict(zip(self._tool.args, args, strict=False)), **kwargs}
+
+
+class _GuardedCoroutineFunction(_GuardedFunction):
+    async def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return await self._tooling.ause(self._tool, self._by_name(args, kwargs))
+
+
+def _guarded_function(tooling: Tooling, tool: Any) -> _GuardedFunction:
+    asynchronous = inspect.iscoroutinefunction(tool.func) or inspect.iscoroutinefunction(
+        getattr(tool.func, "__call__", None)  # noqa: B004 - an object has the colour of that method
+    )
+    return (_GuardedCoroutineFunction if asynchronous else _GuardedFunction)(tooling, tool)
 
 
 def _guard(given: object, registry: ToolRegistry) -> ToolGuard | None:

@@ -34,7 +34,8 @@ class ScriptedChatModel(BaseChatModel):
     It streams its texts word by word, and counts ten tokens in and five out at each call.
     """
 
-    replies: list[Reply] = Field(default_factory=list[Any])
+    replies: Any = ()
+    """A sequence of replies, or an iterator that makes them as they are asked for."""
     asked: list[list[BaseMessage]] = Field(default_factory=list[Any])
     """The messages of each call so far; a copy of the model shares it."""
     offered: list[list[str]] = Field(default_factory=list[Any])
@@ -93,14 +94,19 @@ class ScriptedChatModel(BaseChatModel):
         with self._turn:
             number = len(self.asked)
             self.asked.append(list(messages))
-        if number >= len(self.replies):
-            raise AssertionError(f"the script has {len(self.replies)} replies and no more")
-        reply = self.replies[number]
+            reply = self._reply(number)
         if callable(reply) and not isinstance(reply, type):
             reply = reply(messages)
         if isinstance(reply, BaseException):
             raise reply
         return _as_message(reply, number)
+
+    def _reply(self, number: int) -> Reply:
+        if isinstance(self.replies, Iterator):
+            return next(cast("Iterator[Reply]", self.replies))
+        if number >= len(self.replies):
+            raise AssertionError(f"the script has {len(self.replies)} replies and no more")
+        return self.replies[number]
 
 
 def _as_message(reply: Any, number: int) -> AIMessage:
