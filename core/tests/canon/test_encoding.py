@@ -2,6 +2,7 @@ import dataclasses
 import datetime as dt
 import enum
 import hashlib
+import inspect
 import sys
 import types
 from collections import Counter, OrderedDict, namedtuple
@@ -378,6 +379,22 @@ def test_depth_up_to_the_limit_is_kept():
     for _ in range(MAX_DEPTH):
         value = [value]
     assert decode(loads(dumps(value))) == value
+
+
+@pytest.mark.requirement("trace:write:bad-value")
+def test_a_host_deep_in_recursion_is_not_harmed():
+    value: Any = {"leaf": 1}
+    for _ in range(10):
+        value = {"a": [value, Line("a", 1), {1: 2}]}
+
+    def descend(frames):
+        return descend(frames - 1) if frames else encode(value)
+
+    whole = encode(value)
+    room_left = sys.getrecursionlimit() - len(inspect.stack())
+    found = [descend(room_left - room) for room in range(25, 150)]
+    assert whole not in found[:10]
+    assert found[-1] == whole
 
 
 @pytest.mark.requirement("trace:write:bad-value")

@@ -9,9 +9,10 @@ import pytest
 from hornbook import Contract, clauses
 from hornbook.hosting import Usage
 from hornbook.step import Decision
+from hornbook.testing import Script
 from hornbook_dspy import HornbookLM, adapter
 from hornbook_dspy.scope import Blocked
-from hornbook_dspy.testing import Script, scripted
+from hornbook_dspy.testing import scripted
 
 REPORT = Contract("small", requires=[clauses.in_range("n", high=3)]).check_inputs({"n": 9})
 

@@ -20,7 +20,7 @@ from hornbook import Contract, ContractViolation, Recover, clauses
 from hornbook.errors import DefinitionError
 from hornbook.kernel import ToolGuard, ToolRegistry
 from hornbook.testing import Reply, Script, call
-from hornbook_dspy import HornbookLM, context, guard
+from hornbook_dspy import Contracted, HornbookLM, context, guard
 from hornbook_dspy.testing import scripted
 
 
@@ -336,6 +336,16 @@ def test_agents_inside_a_module_are_guarded_each_with_its_own_tools(
     assert [one for one in ended() if one[0] == "pay"] == [("pay", "blocked"), ("pay", "satisfied")]
 
 
+@pytest.mark.requirement("dspy:guard:any-module")
+def test_an_agent_under_contract_and_rlm_are_guarded_in_place(go: Any, plays: Any, ended: Any):
+    any_answer = Contract("any", ensures=[clauses.that("says something", bool)])
+    plays(call("pay", order_id="A-1"), "No.")
+    assert go(guard(Contracted(react(), any_answer)), question="Pay A-1.").answer == "No."
+    assert ("pay", "blocked") in ended()
+    rlm = guard(dspy.RLM("question -> answer", tools=[pay]))
+    assert "amount: missing" in rlm.tools["pay"](order_id="A-1")
+
+
 @pytest.mark.requirement("dspy:guard:records")
 def test_models_and_tools_hang_below_the_agent(go: Any, plays: Any, recorded: Any):
     plays(call("find_order", order_id="A-1"), "There.")
@@ -431,6 +441,19 @@ def test_a_tool_alone_is_guarded_and_cannot_ground(go: Any, recorded: Any, event
     assert "self: there is no such argument" in go(tool, order_id="A-1", self="me")
     [plain, *_] = events("step.end", "find_order")
     assert plain.status == "satisfied"
+
+
+@pytest.mark.requirement("dspy:guard:execute")
+def test_a_call_that_is_executed_past_the_tool_is_guarded_too(recorded: Any, ended: Any):
+    tool = guard(find_order)
+    good, bad = dspy.ToolCalls.from_dict_list(
+        [{"name": "find_order", "args": {"order_id": "A-1"}}, {"name": "find_order", "args": {}}]
+    ).tool_calls
+    assert good.execute([tool])["id"] == tool.func("A-1")["id"] == "A-1"
+    assert "order_id: missing" in bad.execute([tool])
+    assert asyncio.run(guard(later).func("A-1")) == "A-1"
+    assert inspect.signature(tool.func) == inspect.signature(find_order)
+    assert [status for _, status in ended()] == ["satisfied", "satisfied", "blocked", "satisfied"]
 
 
 async def later(order_id: str) -> str:

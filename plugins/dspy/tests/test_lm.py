@@ -10,7 +10,16 @@ from typing import Any
 import cloudpickle
 import dspy
 import pytest
-from dspy.lm15 import Message, Request, Response, Usage
+from dspy.lm15 import (
+    Message,
+    Request,
+    Response,
+    StreamDeltaEvent,
+    StreamEndEvent,
+    StreamStartEvent,
+    TextDelta,
+    Usage,
+)
 from dspy.utils.dummies import DummyLM
 
 import hornbook
@@ -328,3 +337,38 @@ def test_a_plugin_answers_or_asks_something_else_in_a_models_place(go: Any):
         pytest.raises(hornbook.ContractViolation, match="closed"),
     ):
         go(lm, "hello")
+
+
+class Streaming(Engine):
+    """Gives its answer word by word."""
+
+    def stream(self, request: Request) -> Any:
+        text = self.complete(request).message.parts[0].text
+        yield StreamStartEvent(id="1", model="engine-1")
+        for word in text.replace("Paris", "Paris it is").split(" "):
+            yield StreamDeltaEvent(delta=TextDelta(text=f"{word} "))
+        yield StreamEndEvent(finish_reason="stop", usage=Usage(input_tokens=7, output_tokens=3))
+
+
+class AsyncStreaming(AsyncEngine):
+    async def stream(self, request: Request) -> Any:
+        for event in Streaming.stream(self.engine, request):  # type: ignore[arg-type]
+            yield event
+
+
+@pytest.mark.requirement("dspy:lm:streams")
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_stream_passes_as_it_is_and_is_counted(recorded: Any, asynchronous: bool):
+    engine = Streaming()
+    lm = dspy.LM("house/m", engine=engine, async_engine=AsyncStreaming(engine), cache=False)
+    listener = dspy.streaming.StreamListener(signature_field_name="answer")
+    program = dspy.streamify(
+        dspy.Predict("question -> answer"),
+        stream_listeners=[listener],
+        is_async_program=asynchronous,
+    )
+    with context(lm=lm):
+        parts = [part async for part in program(question="?")]
+    assert "".join(part.chunk for part in parts[:-1]) == "Paris it is"
+    assert parts[-1].answer == "Paris it is"
+    assert (recorded.meter.spent.calls, recorded.meter.spent.tokens) == (1, 10)

@@ -32,8 +32,8 @@ def summary(text: str) -> HumanMessage:
 
 
 def names(conversations: Conversations, *messages: BaseMessage, **state: Any) -> dict[str, str]:
-    found = conversations.sources(runtime(), {"messages": list(messages), **state})
-    return {source.name: source.text for source in found}
+    context = conversations.context(runtime(), {"messages": list(messages), **state})
+    return {source.name: source.text for source in context.sources()}
 
 
 def test_turns_come_before_results_and_results_before_the_state():
@@ -77,12 +77,12 @@ def test_what_was_summarised_away_is_still_there_and_the_summary_is_not():
     conversations = Conversations()
     conversations.see((runtime(), [human("it is A17", "1"), called("a"), result("A18", "a")]))
     found = names(conversations, summary("about A99"), human("go on", "2"))
-    assert found == {"turn 1": "it is A17", "turn 2": "go on", "result of find": "A18"}
+    assert found == {"turn 1": "go on", "earlier turn 1": "it is A17", "result of find": "A18"}
 
 
 def test_a_summary_counts_where_nothing_is_known_of_what_it_stands_for():
     found = names(Conversations(), summary("it is about A17"), human("go on", "2"))
-    assert found == {"summary": "it is about A17", "turn 1": "go on"}
+    assert found == {"turn 1": "go on", "summary": "it is about A17"}
 
 
 def test_a_result_that_is_summarised_before_it_is_in_a_history_is_there():
@@ -90,7 +90,7 @@ def test_a_result_that_is_summarised_before_it_is_in_a_history_is_there():
     conversations.see((runtime(), [human("one", "1")]))
     conversations.see((runtime(), ({"name": "find", "args": {}}, result("A18", "a"))))
     found = names(conversations, summary("something"), human("go on", "2"))
-    assert found == {"turn 1": "one", "turn 2": "go on", "result of find": "A18"}
+    assert found == {"turn 1": "go on", "earlier turn 1": "one", "result of find": "A18"}
 
 
 def test_what_time_travel_took_back_never_happened():
@@ -118,7 +118,7 @@ def test_memory_is_bounded():
     assert len(conversations._known) <= 256
     assert len(conversations.queue) <= QUEUED + 1
     many = [human(str(n), str(n)) for n in range(2_000)]
-    conversations.sources(runtime(), {"messages": many})
+    list(conversations.sources(runtime(), {"messages": many}))
     assert len(conversations._known["t"]._seen) <= 512
 
 
@@ -127,4 +127,4 @@ def test_states_that_are_lists_or_objects_are_read_too():
     message = human("one", "1")
     for state in ([message], SimpleNamespace(messages=[message])):
         assert [s.text for s in conversations.sources(runtime(), state)] == ["one"]
-    assert Conversations().sources(runtime(), {}) == ()
+    assert list(Conversations().sources(runtime(), {})) == []

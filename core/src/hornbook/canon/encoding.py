@@ -72,7 +72,11 @@ class Rules:
 def encode(value: object, rules: Rules | None = None) -> JSON:
     """Return `value` as plain JSON; whatever it is, this does not raise."""
     walk = _Walk(rules or _EVERYTHING, value)
-    return walk.mapping(value, 0) if type(value) is dict else walk.value(value, 0)
+    try:
+        return walk.mapping(value, 0) if type(value) is dict else walk.value(value, 0)
+    # As in `value`, for the little that goes past it: the host can be deep in recursion.
+    except Exception as error:  # noqa: BLE001
+        return walk.failed(value, error)
 
 
 def dumps(value: object) -> bytes:
@@ -123,7 +127,7 @@ class _Walk:
             return write(self, value, depth)
         # A value's own code (repr, iteration, properties) may raise anything; only it suffers.
         except Exception as error:  # noqa: BLE001
-            return self._failed(value, error)
+            return self.failed(value, error)
 
     def mapping(self, value: Mapping[Any, Any], depth: int) -> JSON:
         """Write a dict, or what is like one."""
@@ -239,7 +243,7 @@ class _Walk:
         self._left -= size
         return "too large" if self._left < 0 else ""
 
-    def _failed(self, value: object, error: Exception) -> JSON:
+    def failed(self, value: object, error: Exception) -> JSON:
         """Describe a value that could not be written; of a collection not even the repr."""
         if not issubclass(type(value), (Mapping, list, tuple, set, frozenset)):
             return self.described(value)

@@ -5,6 +5,7 @@ back to the model as a correctable error, and the report goes into the record.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from hornbook import canon
@@ -18,6 +19,7 @@ from hornbook.kernel.feedback import feedback
 from hornbook.kernel.grounds import Found, Policy, Ungrounded, find
 from hornbook.kernel.quick import quick_test
 from hornbook.kernel.registry import ToolRegistry, ToolSpec
+from hornbook.kernel.schema.compiler import child
 from hornbook.kernel.shape import Leaf, declares, leaves
 
 __all__ = ["Grounding", "ToolGuard"]
@@ -26,6 +28,7 @@ Grounding = Literal["auto", "required", "off"]
 Requirement = Contract[Any] | Sequence[Clause]
 Paths = Mapping[str, Sequence[str]]
 
+_GROUNDED = "grounded "
 _NO_CONTEXT = "no context: grounding not checked"
 _NOTHING_SPENT = Spent()
 _UNFIT = "the arguments do not have the tool's form"
@@ -118,26 +121,20 @@ class ToolGuard:
             arguments: a mapping, or JSON text as models write it.
             context: where the values may come from.
         """
-        fine = context is not None and tool in self._quick and self._quick[tool](arguments)
-        if fine and tool in self._fine:
-            return self._fine[tool]
+        need = self._quick[tool](arguments) if tool in self._quick else None
+        if need is not None and context is not None and tool in self._fine:
+            report = self._fine[tool] if not need else self._found(tool, arguments, need, context)
+            if report is not None:
+                return report
         findings, read = self._structure(tool, arguments, context)
         more = None
         if read is not None and tool in self._requires:
             more = self._requires[tool].check_inputs(read, step=tool)
         report = self._report(tool, findings, more)
-        if fine:
-            self._fine[tool] = report
+        if need is not None and context is not None and report.ok:
+            form = (v for v in report.verdicts if not v.clause.startswith(_GROUNDED))
+            self._fine[tool] = replace(report, verdicts=tuple(form))
         return report
-
-    def fine(self, tool: str, arguments: object) -> ContractReport | None:
-        """Return the report of a call that is plainly fine and needs no source, without a context.
-
-        None says nothing: then `check` decides. It is for callers to whom a context costs more
-        than the check.
-        """
-        report = self._fine.get(tool)
-        return report if report is not None and self._quick[tool](arguments) else None
 
     async def acheck(
         self, tool: str, arguments: object, context: GuardContext | None = None
@@ -172,6 +169,20 @@ class ToolGuard:
             return findings, read
         self._skip_requires(tool, findings)
         return findings, None
+
+    def _found(
+        self, tool: str, arguments: Any, names: list[str], context: GuardContext
+    ) -> ContractReport | None:
+        """The report of a call that has the tool's form and all its sources; else None."""
+        fine = self._fine[tool]
+        verdicts = list(fine.verdicts)
+        for name in () if self.grounding == "off" else names:
+            answer = find(arguments[name], context.sources())
+            if not isinstance(answer, Found):
+                return None
+            clause, evidence = f"{_GROUNDED}{child('', name)}", dict(answer.evidence)
+            verdicts.append(Verdict(clause=clause, status="Satisfied", evidence=evidence))
+        return replace(fine, verdicts=tuple(verdicts))
 
     def _skip_requires(self, tool: str, findings: Findings) -> None:
         if tool in self._requires:
@@ -230,7 +241,7 @@ class ToolGuard:
 
 
 def _ground_leaf(leaf: Leaf, context: GuardContext, findings: Findings) -> None:
-    clause = f"grounded {leaf.path}"
+    clause = f"{_GROUNDED}{leaf.path}"
     if any(
         leaf.path == bad or leaf.path.startswith((f"{bad}.", f"{bad}[")) or bad == "."
         for bad in findings.ill_typed

@@ -1,10 +1,10 @@
-"""A test that tells at once that a call is plainly fine, as most calls are.
+"""A test that tells at once that a call has the form its tool takes, as most calls have.
 
-It says yes only where the full check would, and only where nothing has to be grounded: then
-the report is the same each time, and need not be made anew. Any doubt is a no.
+It says yes only where the full check would; any doubt is a no. What then is left is to find
+the sources of the arguments that look like identifiers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 from hornbook.kernel.grounds import Policy, looks_like_identifier
@@ -12,12 +12,15 @@ from hornbook.kernel.registry import ToolSpec
 
 __all__ = ["Quick", "quick_test"]
 
-Quick: TypeAlias = Callable[[object], bool]
+Quick: TypeAlias = Callable[[object], list[str] | None]
+"""Gives the names of the arguments that need a source, or None where there is doubt."""
 
-_PLAIN_KEYWORDS = frozenset(
+_PLAIN_ROOT = frozenset(
     {"$defs", "additionalProperties", "description", "properties", "required", "title", "type"}
 )
+_PLAIN_TEXT = frozenset({"description", "title", "type"})
 _NEEDS_NO_SOURCE = frozenset({bool, float, int, type(None)})
+_NO_NAMES: list[str] = []
 
 
 def quick_test(spec: ToolSpec, policy: Policy) -> Quick | None:
@@ -27,33 +30,38 @@ def quick_test(spec: ToolSpec, policy: Policy) -> Quick | None:
     schema must say no more of the arguments as a whole than their names.
     """
     validate, root = spec.validate, spec.parameters
-    if (
-        validate is None
-        or policy.grounded
-        or spec.shape.open
-        or not _PLAIN_KEYWORDS.issuperset(root)
-    ):
+    declares = policy.grounded or policy.free
+    if validate is None or declares or spec.shape.open or not _PLAIN_ROOT.issuperset(root):
         return None
-    known = frozenset(spec.shape.properties)
+    properties = spec.shape.properties
+    known = frozenset(properties)
     required = frozenset(cast("list[str]", root.get("required", ())))
+    texts = frozenset(name for name, schema in properties.items() if _is_plain_text(schema))
 
-    def plainly_fine(arguments: object) -> bool:
+    def names_in_need(arguments: object) -> list[str] | None:
         if type(arguments) is not dict:
-            return False
+            return None
         given = cast("dict[str, Any]", arguments)
         if not required <= given.keys() <= known:
-            return False
-        for value in given.values():
+            return None
+        need = _NO_NAMES
+        for name, value in given.items():
             if type(value) is str:
                 if looks_like_identifier(value):
-                    return False
+                    if name not in texts:  # its schema may give the value, by an enum say
+                        return None
+                    need = [*need, name]
             elif type(value) not in _NEEDS_NO_SOURCE:
-                return False
+                return None
         # Whatever a validator raises, the full check tells what it means.
         try:
             answer = validate(given)
         except Exception:  # noqa: BLE001
-            return False
-        return not hasattr(answer, "__await__")
+            return None
+        return None if hasattr(answer, "__await__") else need
 
-    return plainly_fine
+    return names_in_need
+
+
+def _is_plain_text(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and _PLAIN_TEXT.issuperset(cast("Mapping[str, Any]", schema))

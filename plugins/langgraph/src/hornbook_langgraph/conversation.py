@@ -56,14 +56,30 @@ class Conversations:
         """The sources of a conversation: its history, what was seen before, and its state."""
         return cast("GuardContext", _Context(self, runtime, state))
 
-    def sources(self, runtime: Any, state: Any) -> tuple[Source, ...]:
-        """The sources of a conversation, read now."""
+    def sources(self, runtime: Any, state: Any) -> Iterator[Source]:
+        """The sources of a conversation one by one: most values stand in the first.
+
+        What was said comes before what was returned, and that before the state. Of what was
+        said, the history as it is comes first, since it is at hand.
+        """
+        messages = _messages(state)
+        turns = (message for message in messages if _is_turn(message))
+        for number, message in enumerate(turns, 1):
+            yield Source(f"turn {number}", _text(message))
         with self._lock:
             self._read()
             key = conversation(runtime)
             known = _Conversation() if key is None else self._of(key)
-            found = known.sources(_messages(state))
-        return (*found, *GuardContext(state=_plain(state)).sources())
+            earlier, results = known.read(messages)
+        if not earlier and not known.shortened:
+            # A summary is the model's own words; it counts only where nothing is known of
+            # what it stands for.
+            for message in filter(_is_summary, messages):
+                yield Source("summary", _text(message))
+        for number, turn in enumerate(earlier, 1):
+            yield Source(f"earlier turn {number}", turn)
+        yield from results
+        yield from GuardContext(state=_plain(state)).sources()
 
     def _read(self) -> None:
         while self.queue:
@@ -89,21 +105,21 @@ class Conversations:
 
 
 class _Context:
-    """What the guard asks of a `GuardContext`, read only when an argument needs a source."""
+    """What the guard asks of a `GuardContext`, read only as far as a search goes."""
 
-    __slots__ = ("_conversations", "_found", "_runtime", "_state")
+    __slots__ = ("_conversations", "_runtime", "_state")
 
     def __init__(self, conversations: Conversations, runtime: Any, state: Any) -> None:
         self._conversations = conversations
         self._runtime = runtime
         self._state = state
-        self._found: tuple[Source, ...] | None = None
 
-    def sources(self) -> tuple[Source, ...]:
-        """Return the sources in the order in which they are looked at."""
-        if self._found is None:
-            self._found = self._conversations.sources(self._runtime, self._state)
-        return self._found
+    def __iter__(self) -> Iterator[Source]:
+        return self._conversations.sources(self._runtime, self._state)
+
+    def sources(self) -> "_Context":
+        """Return what gives the sources in the order in which they are looked at."""
+        return self
 
 
 class _Conversation:
@@ -132,12 +148,26 @@ class _Conversation:
             self._see(self._noted)
         self._add(*_result(answer, call), present=False)
 
-    def sources(self, messages: Sequence[BaseMessage]) -> tuple[Source, ...]:
-        """What was said, then what was returned, each in the order in which it came."""
+    @property
+    def shortened(self) -> bool:
+        """Whether the history was summarised since.
+
+        Time travel takes the end of a history away, which then never happened; summarising
+        takes the beginning.
+        """
+        first = next(iter(self._seen), None)
+        return first is not None and first not in self._present
+
+    def read(self, messages: Sequence[BaseMessage]) -> tuple[list[str], list[Source]]:
+        """The turns that left the history, and all results, each in the order they came."""
         if len(messages) < len(self._noted):
             self._see(self._noted)
         self._see(messages)
-        return tuple(self._sources(messages))
+        gone = [found for found in self._seen if found not in self._present]
+        earlier = [self._seen[found] for found in gone] if self.shortened else []
+        present = [self._seen[found] for found in self._present if found in self._seen]
+        turns = [part for part in earlier if isinstance(part, str)]
+        return turns, [part for part in (*earlier, *present) if isinstance(part, Source)]
 
     def _see(self, messages: Sequence[BaseMessage]) -> None:
         """Take in what is new in a history, which mostly is longer by a few messages."""
@@ -152,34 +182,9 @@ class _Conversation:
         while len(self._seen) > _REMEMBERED:
             self._seen.pop(next(iter(self._seen)))
 
-    def _sources(self, messages: Sequence[BaseMessage]) -> Iterator[Source]:
-        gone = self._gone()
-        if not gone:
-            # A summary is the model's own words; it counts only where nothing is known of
-            # what it stands for.
-            for message in filter(_is_summary, messages):
-                yield Source("summary", _text(message))
-        parts = [self._seen[found] for found in (*gone, *self._present) if found in self._seen]
-        turns = (part for part in parts if isinstance(part, str))
-        for number, turn in enumerate(turns, 1):
-            yield Source(f"turn {number}", turn)
-        yield from (part for part in parts if isinstance(part, Source))
-
-    def _gone(self) -> list[str]:
-        """What has left the history since.
-
-        Time travel takes the end of a history away, which then never happened; summarising
-        takes the beginning.
-        """
-        first = next(iter(self._seen), None)
-        if first is None or first in self._present:
-            return []
-        return [found for found in self._seen if found not in self._present]
-
     def _take(self, message: BaseMessage) -> None:
-        if isinstance(message, HumanMessage):
-            if not _is_summary(message):
-                self._add(message.id or f"turn {len(self._present)}", _text(message))
+        if _is_turn(message):
+            self._add(message.id or f"turn {len(self._present)}", _text(message))
         elif isinstance(message, AIMessage):
             for call in message.tool_calls:
                 self._calls[call["id"] or ""] = cast("Any", call)
@@ -206,6 +211,10 @@ def _messages(state: Any) -> Sequence[BaseMessage]:
     if isinstance(state, list):
         return cast("list[BaseMessage]", state)
     return getattr(state, "messages", None) or ()
+
+
+def _is_turn(message: BaseMessage) -> bool:
+    return isinstance(message, HumanMessage) and not _is_summary(message)
 
 
 def _is_summary(message: BaseMessage) -> bool:

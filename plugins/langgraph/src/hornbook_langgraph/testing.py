@@ -3,7 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -13,7 +13,10 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from pydantic import Field, PrivateAttr
 
-__all__ = ["Reply", "ScriptedChatModel", "call"]
+if TYPE_CHECKING:
+    from hornbook_langgraph.conforming import ConformanceAdapter, scripted
+
+__all__ = ["ConformanceAdapter", "Reply", "ScriptedChatModel", "call", "scripted"]
 
 Reply: TypeAlias = Any
 """A text; a call made by `call`, or a list of them; an `AIMessage`; an exception to raise; or
@@ -127,3 +130,12 @@ def _as_message(reply: Any, number: int) -> AIMessage:
         {"type": "tool_call", "id": f"call-{number}-{at}", **one} for at, one in enumerate(calls)
     ]
     return AIMessage("", tool_calls=cast("Any", numbered), **told)
+
+
+def __getattr__(name: str) -> Any:
+    # These need `langchain`, the extra [agents]; a scripted chat model does not.
+    if name in ("ConformanceAdapter", "scripted"):
+        from hornbook_langgraph import conforming
+
+        return getattr(conforming, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

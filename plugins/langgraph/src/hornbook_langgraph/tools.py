@@ -166,9 +166,6 @@ class ToolWrap:
         request: ToolCallRequest = args[0]
         call, tool, runtime = request.tool_call, request.tool, _runtime_of(request)
         guard = self.guards.of(runtime.tools)
-        fine = guard.fine(call["name"], call["args"])
-        if fine is not None:
-            return fine
         if tool is not None and tool.name not in guard.registry:
             guard = self.guards.of([*runtime.tools, tool])
         context = self.conversations.context(runtime, request.state)

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,8 @@ PEERS = {
 }
 
 
-def measured(folder: Path, table: str) -> list[dict[str, object]]:
-    command = [sys.executable, str(ROOT / "bench" / "overhead.py"), "--quick", "--only", table]
+def measured(folder: Path, table: str, bench: str = "overhead.py") -> list[dict[str, Any]]:
+    command = [sys.executable, str(ROOT / "bench" / bench), "--quick", "--only", table]
     subprocess.run([*command, "--json", str(folder)], cwd=folder, check=True, capture_output=True)
     (file,) = folder.glob("*.json")
     return json.loads(file.read_text(encoding="utf-8"))["figures"]
@@ -43,6 +44,7 @@ def test_the_import_is_measured_against_pydantic_s_own(tmp_path: Path):
     assert figure["at_most"] == 1.15
 
 
+@pytest.mark.ci
 @pytest.mark.requirement("bench:overhead:step")
 @pytest.mark.parametrize(
     ("table", "marks"),
@@ -60,3 +62,19 @@ def test_ratios_are_compared_with_their_marks(
     for figure in figures:
         if figure["at_most"] is not None:
             assert figure["reached"] == (figure["ratio"] <= figure["at_most"])
+
+
+@pytest.mark.ci
+@pytest.mark.requirement("bench:hosts:table")
+@pytest.mark.parametrize(
+    ("host", "things"),
+    [
+        ("LangGraph", ["first model call", "model and tool call", "node"]),
+        ("DSPy", ["first model call", "model and tool call"]),
+        ("OpenAI", ["first model call", "model and tool call"]),
+    ],
+)
+def test_each_host_is_measured_with_a_hook_of_its_own(tmp_path: Path, host: str, things: list[str]):
+    figures = measured(tmp_path, host, "hosts.py")
+    names = {figure["name"] for figure in figures}
+    assert names == {f"{who}: {what}" for who in ("no-op hook", "Hornbook") for what in things}
