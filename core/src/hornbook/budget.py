@@ -72,7 +72,8 @@ class Meter:
         self._clock = clock
         self._opened = clock()
         self._lock = threading.Lock()
-        self._by_step: dict[str, dict[str, float]] = {}
+        self._calls: dict[str, float] = {}
+        self._by_step: dict[str, dict[str, float]] = {"calls": self._calls}
         self._totals = {"calls": 0.0, "tokens": 0.0, "cost": 0.0}
         self._limited = self.budget != Budget()
 
@@ -121,7 +122,8 @@ class Meter:
                 self._refuse_if_spent(step, calls)
             if self._outer is not None:
                 self._outer.reserve(step, calls=calls)
-            self._add(step, "calls", calls)
+            self._totals["calls"] += calls
+            self._calls[step] = self._calls.get(step, 0) + calls
 
     def settle(self, step: str, *, tokens: int = 0, cost: float = 0.0) -> None:
         """Add what a call turned out to use. Never refuses: the call is already paid for."""

@@ -97,6 +97,6 @@ def told(error: BaseException) -> str:
     name = type(error).__name__
     try:
         text = str(error)
-    except Exception:
+    except Exception:  # noqa: BLE001 - its __str__ is somebody's code, and this tells of errors
         return f"{name}, whose text cannot be had"
     return f"{name}: {text}" if text else name

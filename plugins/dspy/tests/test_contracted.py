@@ -196,6 +196,45 @@ def test_modify_changes_the_inputs_of_the_next_attempt(go: Any, plays: Any):
     assert "Capital of France? In one word!" in playing.asked[1].text
 
 
+@pytest.mark.requirement("dspy:module:inputs")
+def test_what_is_left_out_has_its_default_as_in_the_module_itself(go: Any, plays: Any, events: Any):
+    class Own(dspy.Module):
+        def forward(self, question: str, town: str = "Paris") -> Any:
+            return dspy.Prediction(answer=town)
+
+        async def aforward(self, question: str, town: str = "Paris") -> Any:
+            return dspy.Prediction(answer=town)
+
+    class Signature(dspy.Signature):
+        question: str = dspy.InputField()
+        town: str = dspy.InputField(default="Paris")
+        answer: str = dspy.OutputField()
+
+    plays("Paris")
+    same = Contract("same", ensures=[clauses.grounded("answer", source="town")])
+    for module in (Own(), dspy.Predict(Signature)):
+        assert go(Contracted(module, same, name="same"), question="?").answer == "Paris"
+    starts = [start.data["inputs"] for start in events("step.start", "same")]
+    assert starts == [{"question": "?", "town": "Paris"}] * 2
+
+
+@pytest.mark.requirement("dspy:module:output")
+def test_what_a_module_gives_is_what_the_caller_gets_whatever_it_is(go: Any):
+    class Plain(dspy.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.answers = ["Lyon", "Paris"]
+
+        def forward(self) -> Any:
+            return {"answer": self.answers.pop(0)}
+
+        async def aforward(self) -> Any:
+            return self.forward()
+
+    plain = Plain()
+    assert go(Contracted(plain, CAPITAL, recover=ONCE_MORE)) == {"answer": "Paris"}
+
+
 class Ticket(BaseModel):
     category: Literal["bill", "bug"]
     urgency: int = Field(ge=1, le=3)

@@ -370,8 +370,9 @@ def test_a_contract_that_does_not_fit_is_refused_at_once():
     assert str(caught.value) == (
         "contracts: there is no tool 'find'; the agent's tools are 'find_order', 'pay'"
     )
-    with pytest.raises(DefinitionError, match="'nobody'"):
-        guard(react(), contracts={"pay": Contract("c", requires=[clauses.bound("nobody")])})
+    for name in ("pay", "model"):
+        with pytest.raises(DefinitionError, match="'nobody'"):
+            guard(react(), contracts={name: Contract("c", requires=[clauses.bound("nobody")])})
     with pytest.raises(DefinitionError, match="give a Contract, or a pair"):
         guard(react(), contracts={"pay": "cheap"})
     with pytest.raises(DefinitionError) as caught:

@@ -110,6 +110,23 @@ def test_a_function_under_contract_in_a_tool_halts_the_agent_too(go: Any, plays:
         go(guard(dspy.ReAct("question -> answer", tools=[strict_count])), question="?")
 
 
+@pytest.mark.requirement("dspy:halt:declared")
+def test_a_recovery_that_names_the_violation_of_a_step_inside_gets_it(
+    go: Any, plays: Any, recorded: Any, ended: Any
+):
+    def by_hand(question: str) -> dict[str, str]:
+        return {"answer": "good"}
+
+    plays(BIG, BIG, BIG)
+    recover = Recover(retry=1, fallback=[by_hand], on=[ContractViolation])
+    held = Contracted(agent_of(), GOOD, recover=recover, name="held")
+    assert go(held, question="How many?").answer == "good"
+    assert [status for name, status in ended() if name == "count"] == ["violated"] * 2
+    assert ended()[-1] == ("held", "recovered")
+    with pytest.raises(ContractViolation, match="is small"):
+        go(Contracted(agent_of(), GOOD, recover=Recover(on=[OSError])), question="?")
+
+
 @pytest.mark.requirement("dspy:halt:errors")
 def test_an_ordinary_exception_of_a_tool_is_still_an_observation(go: Any, plays: Any, ended: Any):
     def fail(thing: str) -> int:

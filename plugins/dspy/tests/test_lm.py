@@ -29,6 +29,8 @@ from hornbook.hooks import hookimpl
 from hornbook.step import Decision
 from hornbook.testing import Reply, Script
 from hornbook_dspy import HornbookLM, context
+from hornbook_dspy.asked import Asked
+from hornbook_dspy.carried import Again
 from hornbook_dspy.lm import with_hornbook
 from hornbook_dspy.testing import scripted
 
@@ -272,6 +274,24 @@ def test_the_name_of_a_model_is_no_model():
     with pytest.raises(DefinitionError) as caught:
         HornbookLM(ASK)
     assert str(caught.value).endswith("is no language model of DSPy: give a dspy.LM")
+
+
+@pytest.mark.requirement("dspy:lm:rollouts")
+@pytest.mark.parametrize(
+    ("around", "attempt", "rollout"),
+    [(None, 1, 1), (0, 2, 2), (7, 1, 7001), ("seven", 1, "seven.1")],
+)
+def test_a_further_attempt_is_another_rollout_of_each_form_of_request(
+    around: Any, attempt: int, rollout: Any
+):
+    again = Again(attempt=attempt, told="It was wrong.")
+    defaults = {"rollout_id": around, "temperature": 0.0}
+    typed = Request(model="m", messages=(Message.user("hello"),))
+    for asked in (Asked(prompt="hello", defaults=defaults), Asked(prompt=typed, defaults=defaults)):
+        further = asked.again(again)
+        assert further.kwargs["rollout_id"] == rollout
+        assert further.system == "It was wrong."
+    assert further.typed.config.temperature == 1.0
 
 
 @pytest.mark.requirement("dspy:lm:errors")

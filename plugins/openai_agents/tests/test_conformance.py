@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hornbook import testing
 from hornbook.testing import conformance
 from hornbook.testing.script import Script, ScriptError, call
 from hornbook_openai_agents import run
@@ -42,5 +43,7 @@ def test_a_script_plays_on_an_agent_of_the_sdk():
     assert [asked.tools for asked in model.conversation.asked] == [("double",), ("double",)]
     assert "Double 4." in model.conversation.asked[0].text
     model.conversation.finish()
+    found = testing.scripted("openai_agents", Script.of("Hi."))
+    assert type(found) is type(model)
     with pytest.raises(ScriptError):
         asyncio.run(run(Agent(name="a", model=model), "And again."))

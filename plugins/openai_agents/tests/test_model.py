@@ -1,5 +1,6 @@
 """What stands around a call of the model: rules, contract, budget, record; and its names."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -120,6 +121,17 @@ def test_a_final_answer_is_asked_for_again_with_feedback_and_all_of_it_is_counte
         "model": "scripted-1",
         "usage": {"input": 10, "output": 5},
     }
+
+
+@pytest.mark.requirement("openai:model:contract")
+async def test_where_the_provider_keeps_the_history_only_the_feedback_is_sent_again():
+    model = scripted(Script.of("Go away.", "Wait, please."))
+    contracts = {"model": (POLITE, Recover(retry=1))}
+    await run(Agent(name="d", model=model), "Hello?", contracts=contracts, conversation_id="conv_1")
+    second = asked(model)[1]
+    assert "The previous answer was rejected." in second
+    assert "Hello?" not in second
+    assert "output_text" not in second
 
 
 @pytest.mark.requirement("openai:model:contract")
@@ -372,6 +384,7 @@ async def test_the_wrap_is_seen_through():
     error = ValueError("x")
     request = ModelRetryAdviceRequest(error=error, attempt=1, stream=False)
     assert model.get_retry_advice(request) is error
+    assert copy.copy(model).inner is inner
     with pytest.raises(AttributeError):
         model.no_such_name  # noqa: B018
     with pytest.raises(DefinitionError, match="takes a Model, not 'gpt-5'"):

@@ -2,10 +2,10 @@
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from hornbook.canon.forms import EXACT, EXACTLY, type_name, write_of
 from hornbook.canon.wire import JSON, has_surrogate, printable, serialise, sha256
@@ -73,7 +73,7 @@ def encode(value: object, rules: Rules | None = None) -> JSON:
     """Return `value` as plain JSON; whatever it is, this does not raise."""
     walk = _Walk(rules or _EVERYTHING, value)
     try:
-        return walk.mapping(value, 0) if type(value) is dict else walk.value(value, 0)
+        return walk.mapping(value, 0) if _is_dict(value) else walk.value(value, 0)
     # As in `value`, for the little that goes past it: the host can be deep in recursion.
     except Exception as error:  # noqa: BLE001
         return walk.failed(value, error)
@@ -97,6 +97,10 @@ def cut_of(start: str, size: int) -> str:
 _EVERYTHING = Rules()
 
 
+def _is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
+    return type(value) is dict
+
+
 class _Walk:
     """One walk over one value; guards against cycles, depth and size.
 
@@ -113,11 +117,11 @@ class _Walk:
         self._max_items = rules.max_items
         self._left = rules.max_nodes
         # A dict at the top is under way from the start; all else is when its items are.
-        self._active = {id(value)} if type(value) is dict else set[int]()
+        self._active = {id(value)} if _is_dict(value) else set[int]()
 
     def value(self, value: Any, depth: int) -> JSON:
         """Write any value."""
-        kind: type[object] = type(value)
+        kind: type[object] = type(value)  # pyright: ignore[reportUnknownVariableType]
         if kind is str:
             return value if value in self._known else self._rules.clean(value)
         if value is None or kind is bool:
@@ -142,7 +146,7 @@ class _Walk:
             for key, item in value.items():
                 if type(key) is not str or (key not in plain and self._rules.key(key) != "plain"):
                     return self._odd_mapping(value, size, depth, nested=nested)
-                kind: type[object] = type(item)
+                kind: type[object] = type(item)  # pyright: ignore[reportUnknownVariableType]
                 if (
                     (kind is str and item in known)
                     or (kind is int and -EXACT <= item <= EXACT)
@@ -174,7 +178,7 @@ class _Walk:
         found: list[JSON] = []
         known, nested = self._known, False
         for item in items:
-            kind: type[object] = type(item)
+            kind: type[object] = type(item)  # pyright: ignore[reportUnknownVariableType]
             if (
                 (kind is str and item in known)
                 or (kind is int and -EXACT <= item <= EXACT)
@@ -261,7 +265,7 @@ class _Walk:
 
     def _changed_mapping(self, value: Mapping[Any, Any], depth: int, error: RuntimeError) -> JSON:
         """Start again with a copy when another thread has changed the dict meanwhile."""
-        if type(error) is not RuntimeError or type(value) is not dict:
+        if type(error) is not RuntimeError or not _is_dict(value):
             raise error
         self._active.discard(id(value))
         return self.mapping(value.copy(), depth)
@@ -293,7 +297,10 @@ class _Walk:
         return isinstance(key, str) and self._rules.denies(str.__str__(key))
 
 
-_WRITE = {dict: _Walk.mapping, list: _Walk.sequence}
+_WRITE: dict[type[Any], Callable[[_Walk, Any, int], JSON]] = {
+    dict: _Walk.mapping,
+    list: _Walk.sequence,
+}
 
 
 def _refused(value: object, size: int, why: str) -> JSON:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from numbers import Integral, Rational, Real
 from pathlib import PurePath
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -56,17 +56,17 @@ class Walker(Protocol):
 Write: TypeAlias = Callable[[Walker, Any, int], JSON]
 
 
-def write_of(kind: type) -> Write:
+def write_of(kind: type[Any]) -> Write:
     """Return the way to write instances of a class that is not in `EXACTLY`."""
     if issubclass(kind, tuple):
-        return _named_tuple if hasattr(kind, "_fields") else EXACTLY[tuple]
+        return _named_tuple if hasattr(cast(object, kind), "_fields") else EXACTLY[tuple]
     for base, write in _BASES:
         if issubclass(kind, base):
             return write
     return _dataclass if dataclasses.is_dataclass(kind) else _described
 
 
-def type_name(kind: type) -> str:
+def type_name(kind: type[Any]) -> str:
     """Return `module.Class`, or the bare name of a built-in."""
     module = str(getattr(kind, "__module__", "?"))
     name = kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
@@ -134,7 +134,7 @@ def _as(convert: Callable[[Any], object]) -> Write:
     return lambda walk, value, depth: walk.value(convert(value), depth)
 
 
-EXACTLY: dict[type, Write] = {
+EXACTLY: dict[type[Any], Write] = {
     int: _int,
     float: _float,
     dict: _mapping,
@@ -155,7 +155,7 @@ EXACTLY: dict[type, Write] = {
 }
 """By exact class, as most values are found."""
 
-_BASES: tuple[tuple[type, Write], ...] = (
+_BASES: tuple[tuple[type[Any], Write], ...] = (
     (Enum, _enum),
     (BaseModel, _model),
     (str, _as(str.__str__)),

@@ -6,7 +6,7 @@ json and hashlib are imported on first use: they would be a large part of our ow
 import functools
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, cast
 
 from hornbook.errors import HornbookError
 
@@ -195,11 +195,14 @@ def _walk(value: Any) -> Iterator[tuple[str, Any, int]]:
         prefix = "" if path == "." else path
         pairs: list[tuple[str, Any]] = []
         if isinstance(item, _Pairs):
-            pairs = [(f"{prefix}.{key}".lstrip("."), child) for key, child in item]
+            listed: list[tuple[str, Any]] = item
+            pairs = [(f"{prefix}.{key}".lstrip("."), child) for key, child in listed]
         elif isinstance(item, dict):
-            pairs = [(f"{prefix}.{key}".lstrip("."), child) for key, child in item.items()]
+            named = cast("dict[str, Any]", item)
+            pairs = [(f"{prefix}.{key}".lstrip("."), child) for key, child in named.items()]
         elif isinstance(item, list):
-            pairs = [(f"{prefix}[{index}]", child) for index, child in enumerate(item)]
+            items = cast("list[Any]", item)
+            pairs = [(f"{prefix}[{index}]", child) for index, child in enumerate(items)]
         waiting += [(name, child, depth + 1) for name, child in reversed(pairs)]
 
 
@@ -215,6 +218,6 @@ def _refuse_surrogates(value: JSON, text: str) -> None:
     if not has_surrogate(text) and not re.search(_ESCAPED_SURROGATE, text):
         return
     for path, item, _ in _walk(value):
-        keys = list(item) if isinstance(item, dict) else [item]
+        keys: list[Any] = list(cast("dict[str, Any]", item)) if isinstance(item, dict) else [item]
         if any(isinstance(key, str) and has_surrogate(key) for key in keys):
             raise CanonError(f"lone surrogate at {ascii(path)[1:-1]}")

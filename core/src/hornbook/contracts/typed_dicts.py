@@ -34,7 +34,7 @@ def _made(tp: Any, made: dict[Any, Any]) -> Any:
         return tp
     if origin is Union or origin is UnionType:
         return Union[parts]  # noqa: UP007 - the parts are known only now
-    return cast("Any", origin)[parts] if not hasattr(tp, "copy_with") else tp.copy_with(parts)
+    return origin[parts] if not hasattr(tp, "copy_with") else tp.copy_with(parts)
 
 
 def _anew(tp: Any, made: dict[Any, Any]) -> Any:

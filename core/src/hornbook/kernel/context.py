@@ -13,6 +13,7 @@ from hornbook.contracts.segments import written
 
 __all__ = ["GuardContext", "Source", "ToolResult"]
 
+_JSON = ("{", "[")
 _MAX_DEPTH = 64
 
 
@@ -55,6 +56,8 @@ class Source:
         # Parsing is what costs: text that does not hold the value need not be parsed.
         if isinstance(value, str) and value not in self.text and "\\" not in self.text:
             return None
+        if isinstance(self._value, str) and not self._value.lstrip().startswith(_JSON):
+            return "." if value == self._value else None
         if self._values is None:
             self._values = _values(_parsed(self._value))
         return self._values.get(_key(value))
@@ -104,7 +107,7 @@ class GuardContext:
 
 def _parsed(value: Any) -> Any:
     """Return the JSON that a text is; any other value is returned as it is."""
-    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+    if not isinstance(value, str) or not value.lstrip().startswith(_JSON):
         return value
     try:
         return json.loads(value)

@@ -42,17 +42,9 @@ def quick_test(spec: ToolSpec, policy: Policy) -> Quick | None:
         if type(arguments) is not dict:
             return None
         given = cast("dict[str, Any]", arguments)
-        if not required <= given.keys() <= known:
+        need = _in_need(given, texts) if required <= given.keys() <= known else None
+        if need is None:
             return None
-        need = _NO_NAMES
-        for name, value in given.items():
-            if type(value) is str:
-                if looks_like_identifier(value):
-                    if name not in texts:  # its schema may give the value, by an enum say
-                        return None
-                    need = [*need, name]
-            elif type(value) not in _NEEDS_NO_SOURCE:
-                return None
         # Whatever a validator raises, the full check tells what it means.
         try:
             answer = validate(given)
@@ -61,6 +53,19 @@ def quick_test(spec: ToolSpec, policy: Policy) -> Quick | None:
         return None if hasattr(answer, "__await__") else need
 
     return names_in_need
+
+
+def _in_need(given: Mapping[str, Any], texts: frozenset[str]) -> list[str] | None:
+    need = _NO_NAMES
+    for name, value in given.items():
+        if type(value) is str:
+            if looks_like_identifier(value):
+                if name not in texts:  # its schema may give the value, by an enum say
+                    return None
+                need = [*need, name]
+        elif type(value) not in _NEEDS_NO_SOURCE:
+            return None
+    return need
 
 
 def _is_plain_text(schema: Any) -> bool:

@@ -12,11 +12,12 @@ from typing import Any, TypeAlias
 
 from hornbook.contracts.clause import Raised
 from hornbook.contracts.contract import Contract
+from hornbook.contracts.report import ContractReport
 from hornbook.step.effects import adrive, drive
 from hornbook.step.hookset import slot
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recovery import Living, Recovery
-from hornbook.step.sources import note_sources
+from hornbook.step.sources import Sourced
 from hornbook.step.tried import Tried, raised_status
 from hornbook.trace.frame import ENDED, OUTCOME, PARENT, RUN, VALUE, Frame, current
 
@@ -36,14 +37,13 @@ class HostedStep:
     outcome.
     """
 
-    __slots__ = ("_counted", "_decide", "_fast", "_plain", "_tell", "operation")
+    __slots__ = ("_counted", "_decide", "_fast", "_tell", "operation")
 
     def __init__(self, operation: Operation, tell: Tell) -> None:
         self.operation = operation
         self._tell = tell
         self._fast, self._decide = _decision(operation)
         self._counted = operation.kind == "model"
-        self._plain = self._decide is None and operation.spent is None
 
     def call(self, fn: Callable[..., Any], args: Args, kwargs: Kwargs) -> Any:
         """Call `fn` as this step."""
@@ -64,20 +64,15 @@ class HostedStep:
                 report = operation.guard(args, kwargs)
                 if not report.ok:
                     return self._tell(self._refused(frame, report, args, kwargs), args)
-                note_sources(frame, report)
+                if frame is not None:
+                    frame[OUTCOME] = Sourced(None, report)
             raw = fn(*args, **kwargs)
         except BaseException as error:
             self._raised(frame, error)
             raise
         current.set(parent)
-        living = None if self._plain else self._judged(frame, fn, args, kwargs, raw)
-        if living is not None:
-            return self._tell(drive(living), args)
-        if frame is not None and run is not None:
-            frame[VALUE], frame[ENDED] = raw, perf_counter()
-            if run.end is not None:
-                run.end(frame)
-        return raw
+        living = self._finish(frame, fn, args, kwargs, raw)
+        return raw if living is None else self._tell(drive(living), args)
 
     async def acall(self, fn: Callable[..., Awaitable[Any]], args: Args, kwargs: Kwargs) -> Any:
         """Call the coroutine function `fn` as this step."""
@@ -98,20 +93,15 @@ class HostedStep:
                 report = operation.guard(args, kwargs)
                 if not report.ok:
                     return self._tell(self._refused(frame, report, args, kwargs), args)
-                note_sources(frame, report)
+                if frame is not None:
+                    frame[OUTCOME] = Sourced(None, report)
             raw = await fn(*args, **kwargs)
         except BaseException as error:
             self._raised(frame, error)
             raise
         current.set(parent)
-        living = None if self._plain else self._judged(frame, fn, args, kwargs, raw)
-        if living is not None:
-            return self._tell(await adrive(living), args)
-        if frame is not None and run is not None:
-            frame[VALUE], frame[ENDED] = raw, perf_counter()
-            if run.end is not None:
-                run.end(frame)
-        return raw
+        living = self._finish(frame, fn, args, kwargs, raw)
+        return raw if living is None else self._tell(await adrive(living), args)
 
     def _refused(self, frame: Frame | None, report: Any, args: Args, kwargs: Kwargs) -> Outcome:
         if frame is not None:
@@ -122,24 +112,32 @@ class HostedStep:
         if frame is None or frame[ENDED] is not None:
             return
         current.set(frame[PARENT])
-        frame[OUTCOME] = Outcome(status=raised_status(error), attempts=1, error=error)
+        passed = _passed(frame)
+        outcome = Outcome(status=raised_status(error), attempts=1, error=error)
+        frame[OUTCOME] = outcome if passed is None else Sourced(outcome, passed)
         frame[ENDED] = perf_counter()
         frame[RUN].log.end(frame)
 
-    def _judged(
+    def _finish(
         self, frame: Frame | None, fn: Callable[..., Any], args: Args, kwargs: Kwargs, raw: Any
     ) -> Living | None:
-        """Count what was spent and hold the result to the contract; give what is left to do."""
-        if frame is not None and self.operation.spent is not None:
-            used = self.operation.spent(raw)
+        """Count what was spent, and end a step that is well, or give what is left to do."""
+        operation, decide = self.operation, self._decide
+        run = None if frame is None else frame[RUN]
+        if run is not None and operation.spent is not None:
+            used = operation.spent(raw)
             if used.tokens or used.cost:
-                meter = frame[RUN].meter
-                meter.settle(self.operation.name, tokens=used.tokens, cost=used.cost)
-        answer = True if self._decide is None else self._decide(raw)
-        if answer is True:
-            return None
-        tried = Tried(raw=raw, known=Contract.known(answer))
-        return Recovery(self.operation, fn, args, kwargs).live(frame, tried)
+                run.meter.settle(operation.name, tokens=used.tokens, cost=used.cost)
+        if decide is not None:
+            answer = decide(raw)
+            if answer is not True:
+                tried = Tried(raw=raw, known=Contract.known(answer), passed=_passed(frame))
+                return Recovery(operation, fn, args, kwargs).live(frame, tried)
+        if frame is not None and run is not None:
+            frame[VALUE], frame[ENDED] = raw, perf_counter()
+            if run.end is not None:
+                run.end(frame)
+        return None
 
 
 def _decision(operation: Operation) -> tuple[bool, Callable[[Any], object] | None]:
@@ -163,6 +161,12 @@ def _decision(operation: Operation) -> tuple[bool, Callable[[Any], object] | Non
             return Raised(error)
 
     return True, decide
+
+
+def _passed(frame: Frame | None) -> ContractReport | None:
+    """What the guard said of a step that it let run."""
+    found = None if frame is None else frame[OUTCOME]
+    return found.report if isinstance(found, Sourced) else None
 
 
 def _never(*args: Any, **kwargs: Any) -> Any:

@@ -22,11 +22,10 @@ from hornbook.step.operation import Operation, Outcome
 from hornbook.step.reports import (
     exception_report,
     hook_report,
-    says_more,
     truncated_report,
     with_violations,
 )
-from hornbook.step.sources import note_sources
+from hornbook.step.sources import ending
 from hornbook.step.tried import Tried, Truncated, raised_status
 from hornbook.trace.frame import ENDED, FEEDBACK, META, OUTCOME, RUN, VALUE, Frame, current
 
@@ -61,6 +60,7 @@ class Recovery:
         self._last = args, kwargs
         self._frame: Frame | None = None
         self._local_id = ""
+        self._passed: ContractReport | None = None
 
     def live(self, frame: Frame | None = None, first: Tried | None = None) -> Living:
         """Live the step through; `first` is an attempt that the hot path already made."""
@@ -93,7 +93,7 @@ class Recovery:
                 self._meter.reserve(self._operation.name)
             first = yield from self._try(self._function, self._args, self._kwargs)
         else:
-            self._attempts = 1
+            self._attempts, self._passed = 1, first.passed
         return (yield from self._settle(first))
 
     def _before(self) -> Generator[Effect, Any, Outcome | None]:
@@ -109,7 +109,7 @@ class Recovery:
             guarded = self._operation.guard(self._args, self._kwargs)
             if not guarded.ok:
                 return self._guarded(guarded)
-            note_sources(self._frame, guarded)
+            self._passed = guarded
         contract = self._operation.contract
         if contract is None or not contract.requires:
             return None
@@ -378,10 +378,8 @@ class Recovery:
     def _close(self, outcome: Outcome) -> None:
         if self._run is None or self._frame is None:
             return
-        plain = outcome.status == "satisfied" and outcome.attempts == 1
-        plain = plain and not (outcome.report and says_more(outcome.report))
         self._frame[VALUE] = outcome.raw if outcome.ok else None
-        self._frame[OUTCOME] = None if plain else outcome
+        self._frame[OUTCOME] = ending(outcome, self._passed)
         self._frame[ENDED] = perf_counter()
         self._run.log.end(self._frame)
 

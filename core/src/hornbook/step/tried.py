@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hornbook.contracts.report import ContractReport
 from hornbook.step.control_flow import is_control_flow, is_registered
 from hornbook.step.model import Decision
 
@@ -24,6 +25,8 @@ class Tried:
     """Answers that the contract's fast tests already gave."""
     substituted: bool = False
     """The value is a hook's, given in place of an exception."""
+    passed: ContractReport | None = None
+    """What the guard said of the arguments, where it was asked before the recovery."""
     stop: Decision | None = None
     """A hook's decision to end the step because of the exception."""
 

@@ -7,10 +7,16 @@ from hornbook.errors import TraceError
 
 __all__ = ["claim", "new_file", "open_to_append", "replace_file", "sentence", "write_all"]
 
-_FLAGS = os.O_WRONLY | os.O_APPEND
-# What Windows lacks (or has instead) is absent here.
-for _name in ("O_CLOEXEC", "O_NOFOLLOW", "O_BINARY", "O_NOINHERIT"):
-    _FLAGS |= getattr(os, _name, 0)
+
+def _flags() -> int:
+    flags = os.O_WRONLY | os.O_APPEND
+    # What Windows lacks (or has instead) is absent here.
+    for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_BINARY", "O_NOINHERIT"):
+        flags |= getattr(os, name, 0)
+    return flags
+
+
+_FLAGS = _flags()
 
 
 def new_file(path: Path) -> int:

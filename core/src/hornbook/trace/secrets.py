@@ -22,8 +22,10 @@ _LONGEST_KEY = 128
 
 # --- keys -------------------------------------------------------------------------------
 
-_DENIED_ENDINGS = ("pwd", "secret", "secrets", "token", "cookie", "cookies", "credential")
-_DENIED_ENDINGS += ("credentials", "apikeys", "secretkey", "accesskey")
+_DENIED_ENDINGS = (
+    *("pwd", "secret", "secrets", "token", "cookie", "cookies", "credential"),
+    *("credentials", "apikeys", "secretkey", "accesskey"),
+)
 _DENIED_PARTS = ("password", "passwd", "passphrase", "apikey", "privatekey", "authorization")
 _DENIED_WORDS = frozenset(("secret", "secrets", "cookie", "cookies", "credential", "credentials"))
 _DENIED_NAMES = frozenset(("auth", "bearer", "jwt", "otp"))
@@ -34,7 +36,8 @@ _NAMES_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD")
 
 def key_test(further: Iterable[str] = ()) -> Callable[[str], bool]:
     """Return a test of whether a key names something to withhold; `further` names count too."""
-    endings = tuple({*_DENIED_ENDINGS, *filter(None, map(_bare, further))})
+    added = [bare for bare in map(_bare, further) if bare]
+    endings = tuple({*_DENIED_ENDINGS, *added})
 
     @functools.lru_cache(maxsize=4096)
     def denied(key: str) -> bool:
@@ -173,7 +176,9 @@ def _mark_of(pattern: _Pattern) -> Callable[[Any], str]:
         whole: str = found.group(0)
         if pattern.needs not in whole:
             return whole
-        return next(filter(None, found.groups()), "") + WITHHELD + pattern.keeps
+        groups: tuple[str | None, ...] = found.groups()
+        kept = next((group for group in groups if group), "")
+        return kept + WITHHELD + pattern.keeps
 
     return mark
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from hornbook.contracts.contract import Contract
-from hornbook.hosting import ModelSteps
+from hornbook.hosting import ModelSteps, Rules
 from hornbook.step.recover import Recover
 from hornbook_dspy.asked import Asked
-from hornbook_dspy.model import Answer, DspyModel
+from hornbook_dspy.model import PLAIN, Answer, DspyModel
 
 __all__ = ["Agent"]
 
@@ -27,7 +27,8 @@ class Agent:
     ) -> None:
         self.tools = tuple(tools)
         self._final = final
-        self._kept: tuple[ModelSteps[Asked, Answer], ModelSteps[Asked, Answer]] | None = None
+        # Made once at least, so that a contract that does not fit is told when it is attached.
+        self._kept = (PLAIN, self._steps(PLAIN.rules))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Agent, (self.tools, self._final)
@@ -42,7 +43,9 @@ class Agent:
         if self._final is None:
             return around
         kept = self._kept
-        if kept is None or kept[0] is not around:
-            own = ModelSteps(DspyModel(), final=self._final, rules=around.rules)
-            kept = self._kept = (around, own)
+        if kept[0] is not around:
+            kept = self._kept = (around, self._steps(around.rules))
         return kept[1]
+
+    def _steps(self, rules: Rules) -> ModelSteps[Asked, Answer]:
+        return ModelSteps(DspyModel(), final=self._final, rules=rules)

@@ -102,8 +102,8 @@ class Asked:
     def again(self, again: Again) -> "Asked":
         """As a further attempt: told what was wrong, and past the cache of the one before."""
         told = self.with_system(again.told)
-        rollout = self._option("rollout_id") or 0
-        changed = {**told.kwargs, "rollout_id": int(rollout) * _ROLLOUTS + again.attempt}
+        rollout = _rollout(self._option("rollout_id"), again.attempt)
+        changed = {**told.kwargs, "rollout_id": rollout}
         if told.typed is not None:
             config = told.typed.config
             warm = replace(config, temperature=config.temperature or _WARM)
@@ -158,6 +158,13 @@ class Asked:
             for one in self.messages
             if one.get("role") not in _SYSTEM
         ]
+
+
+def _rollout(around: Any, attempt: int) -> Any:
+    """Another rollout than the one around, and than those of its other attempts."""
+    if around is None or isinstance(around, int):
+        return (around or 0) * _ROLLOUTS + attempt
+    return f"{around}.{attempt}"
 
 
 _SYSTEM = ("system", "developer")

@@ -8,7 +8,8 @@ from hornbook.contracts.contract import Contract
 from hornbook.errors import DefinitionError
 from hornbook.step.recover import Recover
 from hornbook_dspy.compat import dspy
-from hornbook_dspy.module import ModuleStep, class_input_names, input_names
+from hornbook_dspy.inputs import class_inputs
+from hornbook_dspy.module import ModuleStep, inputs_of
 
 __all__ = ["Contracted", "contract"]
 
@@ -51,7 +52,7 @@ class Contracted(dspy.Module):
         _refuse_no_contract(contract)
         step = name or type(module).__name__
         self.inner = module
-        self._step = ModuleStep(step, input_names(module), contract=contract, recover=recover)
+        self._step = ModuleStep(step, inputs_of(module), contract=contract, recover=recover)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the module, as a step."""
@@ -97,8 +98,8 @@ def contract(
                 f"contract {contract.name!r}: {target!r:.80} is no class of dspy.Module"
             )
         kind = cast("Any", target)
-        names = class_input_names(kind)
-        step = ModuleStep(name or kind.__name__, names, contract=contract, recover=recover)
+        inputs = class_inputs(kind)
+        step = ModuleStep(name or kind.__name__, inputs, contract=contract, recover=recover)
         _put_around(kind, step)
         return target
 

@@ -13,7 +13,7 @@ from hornbook.step.recover import Recover
 from hornbook_dspy.agent import Agent
 from hornbook_dspy.compat import dspy, kind_of
 from hornbook_dspy.lm import with_hornbook
-from hornbook_dspy.module import ModuleStep, input_names
+from hornbook_dspy.module import ModuleStep, inputs_of
 from hornbook_dspy.react import ToolTable, has_finals, own_tool, reading_any_name
 from hornbook_dspy.structure import copied, tools_in
 from hornbook_dspy.tools import GuardedTool, Tooling
@@ -119,7 +119,7 @@ def _guarded_module(module: Any, held: Held, tools: Any, name: str | None) -> An
         _open_to_any_name(one)
     agent = Agent([name for tooling in toolings for name in tooling.names], final)
     vars(made)["_hornbook"] = ModuleStep(
-        name or type(module).__name__, input_names(module), agent=agent
+        name or type(module).__name__, inputs_of(module), agent=agent
     )
     return made
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from hornbook.contracts.contract import Contract
 from hornbook.contracts.report import ContractViolation
-from hornbook.errors import DefinitionError
+from hornbook.errors import BudgetExceeded, DefinitionError
 from hornbook.step.attempts import feedback
 from hornbook.step.hosted import HostedStep
 from hornbook.step.operation import Operation, Outcome
@@ -24,15 +24,16 @@ from hornbook_dspy.carried import (
     joined,
     refuse_no_model,
 )
-from hornbook_dspy.compat import dspy, kind_of, settings
+from hornbook_dspy.compat import dspy, settings
 from hornbook_dspy.fitted import fitted
 from hornbook_dspy.halting import Halt
 from hornbook_dspy.identity import step_identity
+from hornbook_dspy.inputs import Inputs, signature_inputs
 from hornbook_dspy.lm import HornbookLM, with_hornbook
 from hornbook_dspy.scope import Scope
 from hornbook_dspy.structure import copied
 
-__all__ = ["ModuleStep", "class_input_names", "fields_of", "input_names"]
+__all__ = ["ModuleStep", "fields_of", "inputs_of"]
 
 Invoke = Callable[..., Any]
 """Calls a module with its arguments: `invoke(module, *args, **kwargs)`."""
@@ -46,7 +47,7 @@ class ModuleStep:
 
     Args:
         name: what reports and records call it.
-        names: its input fields; None where they are not known.
+        inputs: what it takes.
         contract: on its inputs, and on its prediction as a dict of its fields.
         recover: a fallback takes the inputs by name and gives a prediction or a mapping; it may
             be a module.
@@ -59,21 +60,23 @@ class ModuleStep:
     def __init__(
         self,
         name: str,
-        names: Sequence[str] | None,
+        inputs: Inputs,
         *,
         contract: Contract[Any] | None = None,
         recover: Recover | None = None,
         agent: Agent | None = None,
     ) -> None:
-        if contract is not None and names is not None:
-            contract.refuse_unknown_inputs(tuple(names), name)
-        self._given = (name, names, contract, recover, agent)
-        self._names = names if names is None else tuple(names)
+        if contract is not None and inputs.names is not None:
+            contract.refuse_unknown_inputs(inputs.names, name)
+        self._given = (name, inputs, contract, recover, agent)
+        self.inputs = inputs
         self._agent = agent
         held = None if contract is None else fitted(contract)
         recovering = recover or Recover()
         for one in recovering.fallback:
-            _refuse_unfit(one, name, names)
+            _refuse_unfit(one, name, inputs.names)
+        # A halt inside may be what the recovery is for; a spent budget never is.
+        self._on = tuple(kind for kind in recovering.on if not issubclass(kind, BudgetExceeded))
         self._sync = self._hosted(name, held, recovering, _sync_fallback)
         self._async = self._hosted(name, held, recovering, _async_fallback)
 
@@ -81,8 +84,8 @@ class ModuleStep:
         """Call the module, from sync code."""
 
         def attempt(*args: Any, **kwargs: Any) -> Any:
-            with self._attempt(args, kwargs) as again:
-                return invoke(_retried(module, again), *args, **kwargs)
+            with self._attempt(args, kwargs) as (scope, again):
+                return scope.gave(invoke(_retried(module, again), *args, **kwargs))
 
         with self._around(module):
             return self._sync.call(attempt, args, kwargs)
@@ -97,16 +100,11 @@ class ModuleStep:
         """Call the module, from async code."""
 
         async def attempt(*args: Any, **kwargs: Any) -> Any:
-            with self._attempt(args, kwargs) as again:
-                return await invoke(_retried(module, again), *args, **kwargs)
+            with self._attempt(args, kwargs) as (scope, again):
+                return scope.gave(await invoke(_retried(module, again), *args, **kwargs))
 
         with self._around(module):
             return await self._async.acall(attempt, args, kwargs)
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The module's input fields, where they are known."""
-        return self._names
 
     def __deepcopy__(self, memo: object) -> "ModuleStep":
         return self
@@ -124,7 +122,7 @@ class ModuleStep:
             more["lm"] = with_hornbook(lm)
         if held.scope is not None:
             held.scope.refuse_halted()
-        scope = Scope(held.scope, self._names, module=module, agent=self._agent)
+        scope = Scope(held.scope, self.inputs.names, module=module, agent=self._agent)
         with _ending(held), joined(held), carrying(replace(at_step(held), scope=scope), **more):
             try:
                 yield
@@ -132,17 +130,25 @@ class ModuleStep:
                 scope.trials.end()
 
     @contextmanager
-    def _attempt(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Generator[Again | None]:
+    def _attempt(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Generator[tuple[Scope, Again | None]]:
         """One attempt, which is told what was wrong with the one before."""
         held = carried()
         scope = cast("Scope", held.scope)
         # ReActV2 takes a history that is no field of its signature.
         earlier = {"history": kwargs["history"]} if "history" in kwargs else {}
-        scope.hear({**earlier, **self._bind(args, kwargs)})
+        scope.hear({**earlier, **self.inputs.bind(args, kwargs)})
         told = feedback()
         again = held.again if told is None else _further(held.again, told.attempt, str(told))
-        with carrying(replace(at_step(held), again=again), **scope.trials.begin()):
-            yield again
+        try:
+            with carrying(replace(at_step(held), again=again), **scope.trials.begin()):
+                yield scope, again
+        except Halt as halt:
+            if not isinstance(halt.error, self._on):
+                raise
+            scope.go_on(halt.error)
+            raise halt.error from halt.error.__cause__
 
     def _hosted(
         self,
@@ -157,49 +163,19 @@ class ModuleStep:
             host="dspy",
             contract=contract,
             recover=replace(recover, fallback=tuple(map(fallback, recover.fallback))),
-            bind=self._bind,
-            rebuild=self._rebuild,
+            bind=self.inputs.bind,
+            rebuild=self.inputs.rebuild,
             view=fields_of,
             recorded=_recorded,
             meta=lambda args, kwargs: step_identity(),
         )
         return HostedStep(operation, _told)
 
-    def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self._names is None:
-            return {**{f"argument_{at}": one for at, one in enumerate(args)}, **kwargs}
-        given = {**dict(zip(self._names, args, strict=False)), **kwargs}
-        return {name: given[name] for name in self._names if name in given}
 
-    def _rebuild(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], changed: Mapping[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        for name in changed:
-            if self._names is not None and name not in self._names:
-                known = ", ".join(self._names) or "none"
-                raise DefinitionError(f"{name!r} is no input field; the input fields are {known}")
-        positional = self._bind(args, {})
-        return (), {**positional, **kwargs, **changed}
-
-
-def input_names(module: Any) -> tuple[str, ...] | None:
-    """The input fields of a module: of its signature, or the parameters of its `forward`."""
+def inputs_of(module: Any) -> Inputs:
+    """The inputs of a module; those of `Contracted` are those of the module in it."""
     step = getattr(module, "_step", None)
-    if isinstance(step, ModuleStep):  # of Contracted, whose inputs are those of its module
-        return step.names
-    signature = getattr(module, "signature", None)
-    if signature is None:
-        inner = getattr(module, "predict", None)  # ChainOfThought is made of one predictor
-        signature = getattr(inner, "signature", None)
-    fields = getattr(signature, "input_fields", None)
-    if fields is not None:
-        return tuple(fields)
-    return _parameters(kind_of(module))
-
-
-def class_input_names(kind: type) -> tuple[str, ...] | None:
-    """The parameters of a module class's `forward`."""
-    return _parameters(kind)
+    return step.inputs if isinstance(step, ModuleStep) else signature_inputs(module)
 
 
 def fields_of(raw: Any) -> Any:
@@ -215,29 +191,18 @@ def _recorded(raw: Any) -> Any:
     return {name: value for name, value in shown if name not in _UNRECORDED}
 
 
-def _parameters(kind: type) -> tuple[str, ...] | None:
-    forward = getattr(kind, "forward", None) or getattr(kind, "aforward", None)
-    if forward is None:
-        return None
-    parameters = list(inspect.signature(forward).parameters.values())[1:]
-    variadic = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    if any(parameter.kind in variadic for parameter in parameters):
-        return None
-    return tuple(parameter.name for parameter in parameters)
-
-
 def _told(outcome: Outcome, args: tuple[Any, ...]) -> Any:
     """What the caller gets: a prediction, or a halt on its way to the outermost call."""
+    scope = cast("Scope", carried().scope)
     if outcome.ok:
-        return _as_prediction(outcome.raw)
+        return outcome.raw if scope.has_given(outcome.raw) else _as_prediction(outcome.raw)
     report, decision = outcome.report, outcome.decision
     assert report is not None
     if outcome.status == "blocked" and decision is not None and decision.value is not None:
         return _as_prediction(decision.value)
     violation = ContractViolation(report)
     violation.__cause__ = outcome.error
-    outer = cast("Scope", carried().scope).outer
-    raise violation if outer is None else outer.halt(violation)
+    raise violation if scope.outer is None else scope.outer.halt(violation)
 
 
 def _as_prediction(raw: Any) -> Any:
@@ -325,5 +290,5 @@ def _named(fallback: Any) -> str:
     return str(getattr(fallback, "__qualname__", None) or type(fallback).__name__)
 
 
-def _rebuilt(name: str, names: Any, contract: Any, recover: Any, agent: Any) -> ModuleStep:
-    return ModuleStep(name, names, contract=contract, recover=recover, agent=agent)
+def _rebuilt(name: str, inputs: Inputs, contract: Any, recover: Any, agent: Any) -> ModuleStep:
+    return ModuleStep(name, inputs, contract=contract, recover=recover, agent=agent)

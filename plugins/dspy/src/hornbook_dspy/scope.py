@@ -44,6 +44,7 @@ class Scope:
 
     __slots__ = (
         "_asked",
+        "_gave",
         "_halted",
         "_heard",
         "_names",
@@ -73,6 +74,7 @@ class Scope:
         self._heard = Heard()
         self._state: dict[str, Any] = {}
         self._results: list[str] = []
+        self._gave: Any = None
         self._halted: Exception | None = None
 
     @property
@@ -127,6 +129,15 @@ class Scope:
             state={**around.state, **own.state},
         )
 
+    def gave(self, raw: Any) -> Any:
+        """Remember what the module itself gave."""
+        self._gave = raw
+        return raw
+
+    def has_given(self, raw: Any) -> bool:
+        """Whether this is what the module itself gave, and not what was put in its place."""
+        return raw is self._gave
+
     def halt(self, error: Exception) -> Halt:
         """Let nothing more run in the outermost call; gives what to raise."""
         scope = self
@@ -135,6 +146,14 @@ class Scope:
         if scope._halted is None:
             scope._halted = error
         return Halt(scope._halted)
+
+    def go_on(self, error: Exception) -> None:
+        """Take a halt back: a recovery in between is declared for this error."""
+        scope: Scope | None = self
+        while scope is not None:
+            if scope._halted is error:
+                scope._halted = None
+            scope = scope.outer
 
     def refuse_halted(self) -> None:
         """Stop here when the outermost call was halted: by another thread, as a rule.

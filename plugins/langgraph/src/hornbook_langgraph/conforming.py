@@ -3,9 +3,9 @@
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
-from langchain.agents import create_agent
+from langchain import agents
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -88,7 +88,7 @@ class ConformanceAdapter:
                 trace=scene.trace,
                 halt=scene.halt,
             )
-        graph = create_agent(
+        graph = cast("Any", agents).create_agent(
             scripted(scene.script),
             [_tool(function) for function in scene.tools],
             system_prompt=scene.instructions,

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from hornbook.kernel.context import GuardContext, Source
 from hornbook_langgraph.compat import conversation
 
-__all__ = ["QUEUED", "Conversations"]
+__all__ = ["QUEUED", "Conversations", "Sources"]
 
 _CONVERSATIONS = 256
 QUEUED = 64
@@ -54,7 +54,7 @@ class Conversations:
 
     def context(self, runtime: Any, state: Any) -> GuardContext:
         """The sources of a conversation: its history, what was seen before, and its state."""
-        return cast("GuardContext", _Context(self, runtime, state))
+        return cast("GuardContext", Sources(self, runtime, state))
 
     def sources(self, runtime: Any, state: Any) -> Iterator[Source]:
         """The sources of a conversation one by one: most values stand in the first.
@@ -63,9 +63,12 @@ class Conversations:
         said, the history as it is comes first, since it is at hand.
         """
         messages = _messages(state)
-        turns = (message for message in messages if _is_turn(message))
-        for number, message in enumerate(turns, 1):
-            yield Source(f"turn {number}", _text(message))
+        number = 0
+        for message in messages:
+            if isinstance(message, HumanMessage) and not _is_summary(message):
+                number += 1
+                content = message.content
+                yield Source(f"turn {number}", content if type(content) is str else message.text)
         with self._lock:
             self._read()
             key = conversation(runtime)
@@ -104,7 +107,7 @@ class Conversations:
         return known
 
 
-class _Context:
+class Sources:
     """What the guard asks of a `GuardContext`, read only as far as a search goes."""
 
     __slots__ = ("_conversations", "_runtime", "_state")
@@ -117,7 +120,7 @@ class _Context:
     def __iter__(self) -> Iterator[Source]:
         return self._conversations.sources(self._runtime, self._state)
 
-    def sources(self) -> "_Context":
+    def sources(self) -> "Sources":
         """Return what gives the sources in the order in which they are looked at."""
         return self
 

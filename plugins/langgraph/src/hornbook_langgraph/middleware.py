@@ -150,11 +150,12 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> None:
         self.close()
 
-    def _see(self, request: ModelRequest[Any]) -> None:
+    def _see(self, request: Any) -> None:
         guards = self._tools.guards
         if guards is not None:
             # A schema that cannot be guarded is told before the model is asked anything.
-            guards.of(request.tools)
+            if guards.last.tools != request.tools:
+                guards.of(request.tools)
             conversations = self._tools.conversations
             conversations.see((request.runtime, request.messages))
             if len(conversations.queue) > QUEUED:

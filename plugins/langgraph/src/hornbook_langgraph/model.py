@@ -15,6 +15,7 @@ from hornbook.step.effects import Call, Effect, adrive, drive
 from hornbook.step.hosted import HostedStep
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recover import Recover
+from hornbook.trace.frame import RUN, current
 from hornbook_langgraph.compat import resumed, running_config
 from hornbook_langgraph.halting import closing, closing_of, halts
 from hornbook_langgraph.identity import StepIdentity
@@ -35,6 +36,7 @@ Handler: TypeAlias = Callable[[Request], Response]
 AsyncHandler: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 _NOSTREAM = "nostream"
+_NO_KWARGS: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,9 @@ class ModelWrap:
         self._rules = rules
         self._halt = halt
         contract, recover = given or (None, Recover())
-        self._plain = contract is None
+        self._holds_back = contract is not None
+        self._plain = contract is None and not rules.given
+        """Whether a call needs nothing but its step."""
         self._quiet: tuple[object, object] | None = None
         if contract is not None:
             contract.refuse_unknown_inputs(_INPUTS, MODEL)
@@ -81,20 +85,24 @@ class ModelWrap:
         messages = request.messages
         if messages and isinstance(messages[-1], ToolMessage) and (halted := halts(messages)):
             return closing(halted)
-        if self._plain and not self._rules.may_apply():
-            return self._step.call(handler, (request,), {})
+        frame = current.get()
+        run = None if frame is None else frame[RUN]
+        if self._plain and (run is None or run.namespace is None):
+            return self._step.call(handler, (request,), _NO_KWARGS)
         asking = _Asking(self, handler)
-        return self._step.call(asking.ask, (request,), {})
+        return self._step.call(asking.ask, (request,), _NO_KWARGS)
 
     async def awrap(self, request: Request, handler: AsyncHandler) -> Any:
         """Around one call, from async code."""
         messages = request.messages
         if messages and isinstance(messages[-1], ToolMessage) and (halted := halts(messages)):
             return closing(halted)
-        if self._plain and not self._rules.may_apply():
-            return await self._step.acall(handler, (request,), {})
+        frame = current.get()
+        run = None if frame is None else frame[RUN]
+        if self._plain and (run is None or run.namespace is None):
+            return await self._step.acall(handler, (request,), _NO_KWARGS)
         asking = _Asking(self, handler)
-        return await self._step.acall(asking.aask, (request,), {})
+        return await self._step.acall(asking.aask, (request,), _NO_KWARGS)
 
     def found_rules(self, request: Request) -> Generator[Effect, Any, str]:
         """The text of the rules for a request, which is recorded as injected."""
@@ -107,7 +115,7 @@ class ModelWrap:
 
     def held_back(self, request: Request) -> Request:
         """The request with a model whose tokens are not streamed before they are accepted."""
-        if self._plain:
+        if not self._holds_back:
             return request
         model: Any = request.model
         known = self._quiet

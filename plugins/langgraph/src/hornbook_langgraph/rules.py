@@ -30,13 +30,10 @@ class Rules:
         own: object = getattr(self._source, "namespace", None)
         self._namespace = namespace or (own if isinstance(own, str) else None)
 
-    def may_apply(self) -> bool:
-        """Whether there can be rules at all, so that a call without pays nothing."""
-        if self._source is not None or self._namespace is not None:
-            return True
-        frame = current.get()
-        run = None if frame is None else frame[RUN]
-        return run is not None and run.namespace is not None
+    @property
+    def given(self) -> bool:
+        """Whether the middleware names any; else there are only those of a run's namespace."""
+        return self._source is not None or self._namespace is not None
 
     @property
     def namespace(self) -> str | None:

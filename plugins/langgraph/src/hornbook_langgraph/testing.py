@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -105,11 +106,12 @@ class ScriptedChatModel(BaseChatModel):
         return _as_message(reply, number)
 
     def _reply(self, number: int) -> Reply:
-        if isinstance(self.replies, Iterator):
-            return next(cast("Iterator[Reply]", self.replies))
-        if number >= len(self.replies):
-            raise AssertionError(f"the script has {len(self.replies)} replies and no more")
-        return self.replies[number]
+        replies = self.replies
+        if hasattr(replies, "__next__"):
+            return next(replies)
+        if number >= len(replies):
+            raise AssertionError(f"the script has {len(replies)} replies and no more")
+        return replies[number]
 
 
 def _as_message(reply: Any, number: int) -> AIMessage:
@@ -135,7 +137,5 @@ def _as_message(reply: Any, number: int) -> AIMessage:
 def __getattr__(name: str) -> Any:
     # These need `langchain`, the extra [agents]; a scripted chat model does not.
     if name in ("ConformanceAdapter", "scripted"):
-        from hornbook_langgraph import conforming
-
-        return getattr(conforming, name)
+        return getattr(import_module("hornbook_langgraph.conforming"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

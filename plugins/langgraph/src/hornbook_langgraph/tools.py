@@ -34,7 +34,7 @@ from hornbook_langgraph.compat import (
     running_config,
     with_tool_wrap,
 )
-from hornbook_langgraph.conversation import Conversations
+from hornbook_langgraph.conversation import Conversations, Sources
 from hornbook_langgraph.halting import halt_answer, unforged
 from hornbook_langgraph.identity import StepIdentity
 from hornbook_langgraph.toolset import Guards, spec_of
@@ -162,16 +162,18 @@ class ToolWrap:
         return HostedStep(operation, self._tell)
 
     def _guard(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ContractReport:
-        assert self.guards is not None
-        request: ToolCallRequest = args[0]
-        call, tool, runtime = request.tool_call, request.tool, _runtime_of(request)
-        guard = self.guards.of(runtime.tools)
-        if tool is not None and tool.name not in guard.registry:
-            guard = self.guards.of([*runtime.tools, tool])
-        context = self.conversations.context(runtime, request.state)
-        return guard.check(call["name"], call["args"], context)
+        request: Any = args[0]
+        call, tool, runtime = request.tool_call, request.tool, request.runtime
+        guards: Any = self.guards
+        last = guards.last
+        if last.tools != runtime.tools:
+            last = guards.of(runtime.tools)
+        if tool is not None and id(tool) not in last.ids:
+            last = guards.of([*runtime.tools, tool])
+        sources: Any = Sources(self.conversations, runtime, request.state)
+        return last.guard.check(call["name"], call["args"], sources)
 
-    def _host(self, request: ToolCallRequest, raw: Any) -> Any:
+    def _host(self, request: Any, raw: Any) -> Any:
         """The host's form of what a step gave: a tool's own answer, or what is told of it."""
         if type(raw) is Told:
             return raw.host
@@ -179,7 +181,7 @@ class ToolWrap:
         if type(host) is not ToolMessage or host.artifact is not None:
             host = unforged(host)
         if self.guards is not None and isinstance(host, ToolMessage) and host.status != "error":
-            self.conversations.see((_runtime_of(request), (request.tool_call, host)))
+            self.conversations.see((request.runtime, (request.tool_call, host)))
         return host
 
     def _tell(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
@@ -241,12 +243,8 @@ def _guards(tools: object) -> Guards | None:
             raise DefinitionError(f"tools={tools!r:.80}: give a ToolGuard, or False for no guard")
 
 
-def _runtime_of(request: ToolCallRequest) -> Any:
-    return cast("Any", request).runtime
-
-
-def _by_name(request: ToolCallRequest) -> dict[str, BaseTool]:
-    tools = [*_runtime_of(request).tools, *([request.tool] if request.tool else [])]
+def _by_name(request: Any) -> dict[str, BaseTool]:
+    tools = [*request.runtime.tools, *([request.tool] if request.tool else [])]
     return {tool.name: tool for tool in tools}
 
 
@@ -263,8 +261,8 @@ def _rebuild(
 
 
 def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    request: ToolCallRequest = args[0]
-    runtime = _runtime_of(request)
+    request: Any = args[0]
+    runtime = request.runtime
     return StepIdentity(runtime.config, runtime.execution_info, request.tool_call["id"])
 
 

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from langchain_core.tools import BaseTool
@@ -46,40 +47,47 @@ def spec_of(tool: BaseTool) -> ToolSpec:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarded:
+    """A set of tools with its guard."""
+
+    tools: list[Any]
+    """As they were given, which keeps their ids from being given to other objects."""
+    ids: frozenset[int]
+    guard: ToolGuard
+
+
 class Guards:
     """The guard of each set of tools that was seen; the tools are compared by identity."""
 
     def __init__(self, given: ToolGuard | None = None) -> None:
         self._given = given
-        self._last: tuple[list[Any], ToolGuard] | None = None
-        self._known: OrderedDict[tuple[int, ...], tuple[ToolGuard, tuple[BaseTool, ...]]]
-        self._known = OrderedDict()
+        self._known: OrderedDict[tuple[int, ...], Guarded] = OrderedDict()
         self._lock = threading.Lock()
+        self.last = Guarded(tools=[], ids=frozenset(), guard=given or ToolGuard(ToolRegistry()))
+        """The set that was seen last: mostly the one that is asked for."""
 
-    def of(self, tools: Sequence[object]) -> ToolGuard:
+    def of(self, tools: Sequence[Any]) -> Guarded:
         """The guard for these tools; tools that a provider runs itself are no tools here."""
-        if self._given is not None:
-            return self._given
-        last = self._last
         # Lists of the same objects are equal without a look into them.
-        if last is not None and last[0] == tools:
-            return last[1]
-        ours = tuple(tool for tool in tools if isinstance(tool, BaseTool))
-        key = tuple(map(id, ours))
-        # The tools are kept beside their ids, which else might be given to other objects.
+        if self.last.tools == tools:
+            return self.last
+        key = tuple(map(id, tools))
         known = self._known.get(key)
-        guard = self._make(key, ours) if known is None else known[0]
-        self._last = (list(tools), guard)
-        return guard
+        self.last = self._make(key, list(tools)) if known is None else known
+        return self.last
 
-    def _make(self, key: tuple[int, ...], tools: tuple[BaseTool, ...]) -> ToolGuard:
-        by_name = {tool.name: tool for tool in tools}
-        guard = ToolGuard(ToolRegistry(map(spec_of, by_name.values())))
+    def _make(self, key: tuple[int, ...], tools: list[Any]) -> Guarded:
+        guard = self._given
+        if guard is None:
+            by_name = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
+            guard = ToolGuard(ToolRegistry(map(spec_of, by_name.values())))
+        made = Guarded(tools=tools, ids=frozenset(key), guard=guard)
         with self._lock:
-            self._known[key] = (guard, tools)
+            self._known[key] = made
             while len(self._known) > _SETS:
                 self._known.popitem(last=False)
-        return guard
+        return made
 
 
 def _of_model(schema: Any) -> tuple[dict[str, Any], Callable[[Mapping[str, Any]], object]]:

@@ -53,7 +53,7 @@ class HornbookModel(Model):
 
     def __getattr__(self, name: str) -> Any:
         # What the SDK asks of the models it knows, and what users set on theirs.
-        return getattr(self.__dict__["inner"], name)
+        return _seen_through(self, name)
 
     async def get_response(
         self,
@@ -148,7 +148,7 @@ class HornbookProvider(ModelProvider):
         self.attachment = attachment
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["inner"], name)
+        return _seen_through(self, name)
 
     def get_model(self, model_name: str | None) -> Model:
         """The model of this name, wrapped."""
@@ -160,6 +160,13 @@ class HornbookProvider(ModelProvider):
     async def aclose(self) -> None:
         """Close the provider."""
         await self.inner.aclose()
+
+
+def _seen_through(wrap: Any, name: str) -> Any:
+    # Copying asks for special methods, before there is anything inside.
+    if name == "inner" or name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(wrap.inner, name)
 
 
 class _Calling:
