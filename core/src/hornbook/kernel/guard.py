@@ -180,9 +180,17 @@ class ToolGuard:
             answer = find(arguments[name], context.sources())
             if not isinstance(answer, Found):
                 return None
-            clause, evidence = f"{_GROUNDED}{child('', name)}", dict(answer.evidence)
-            verdicts.append(Verdict(clause=clause, status="Satisfied", evidence=evidence))
-        return replace(fine, verdicts=tuple(verdicts))
+            clause = _GROUNDED + (name if name.isidentifier() else child("", name))
+            verdicts.append(Verdict(clause=clause, status="Satisfied", evidence=answer.evidence))
+        return ContractReport(
+            contract=fine.contract,
+            digest=fine.digest,
+            step=tool,
+            ok=True,
+            verdicts=tuple(verdicts),
+            attempts=0,
+            cost=fine.cost,
+        )
 
     def _skip_requires(self, tool: str, findings: Findings) -> None:
         if tool in self._requires:

@@ -177,10 +177,12 @@ class ToolWrap:
         """The host's form of what a step gave: a tool's own answer, or what is told of it."""
         if type(raw) is Told:
             return raw.host
-        host = host_of(raw)
-        if type(host) is not ToolMessage or host.artifact is not None:
+        host = raw.host if type(raw) is Answer else raw
+        if type(host) is not ToolMessage:
+            return unforged(host)
+        if host.artifact is not None:
             host = unforged(host)
-        if self.guards is not None and isinstance(host, ToolMessage) and host.status != "error":
+        if self.guards is not None and host.status != "error":
             self.conversations.see((request.runtime, (request.tool_call, host)))
         return host
 
