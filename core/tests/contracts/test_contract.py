@@ -293,3 +293,12 @@ def test_threads_and_tasks_share_one_contract() -> None:
     with ThreadPoolExecutor(2) as pool:
         assert all(pool.map(one, range(2000)))
         assert all(future.result() for future in [pool.submit(asyncio.run, tasks())])
+
+
+@pytest.mark.requirement("bad-input:contract:field")
+def test_a_function_is_no_output_type():
+    def refund() -> None:
+        raise AssertionError("a check must not call it")
+
+    with pytest.raises(DefinitionError, match="^output=refund: a function is no type$"):
+        Contract("c", output=refund)

@@ -102,3 +102,10 @@ def test_a_record_that_holds_itself_has_a_text() -> None:
     source: dict[str, Any] = {"a": "text"}
     source["self"] = source
     assert locate("text", text_of(source) or "")
+
+
+@pytest.mark.requirement("clause:grounded:undetermined")
+def test_a_source_that_holds_itself_is_looked_into_once():
+    source: list[object] = ["A17"]
+    source += [source, source]
+    assert text_of(source) == "A17"

@@ -6,7 +6,7 @@ anything may have been assigned since. Validators run again, on a copy, but for
 before-validators: they prepare raw data, and a finished value has none.
 """
 
-from inspect import currentframe
+from inspect import currentframe, isroutine
 from types import FrameType
 from typing import Any, cast
 
@@ -43,6 +43,9 @@ class OutputType:
     __slots__ = ("name", "revalidate", "strict", "type", "validator")
 
     def __init__(self, tp: Any, *, strict: bool = True, revalidate: Revalidate = "always") -> None:
+        if isroutine(tp):
+            # pydantic would make a schema that calls it with the value.
+            raise DefinitionError(f"output={tp.__name__}: a function is no type")
         self.type = tp
         self.name = type_name(tp)
         self.strict = strict

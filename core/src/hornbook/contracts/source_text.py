@@ -72,15 +72,19 @@ def parts_of(source: Any) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _leaves(value: Any, at: tuple[object, ...], depth: int) -> Iterator[_Leaf]:
-    if depth > _DEEPEST:
+def _leaves(
+    value: Any, at: tuple[object, ...], depth: int, within: frozenset[int] = frozenset()
+) -> Iterator[_Leaf]:
+    """The texts below `value`; what holds itself is looked into once."""
+    if depth > _DEEPEST or id(value) in within:
         return
     text = _leaf_text(value)
     if text is not None:
         yield at, text
         return
+    around = within | {id(value)}
     for key, item in _children(value):
-        yield from _leaves(item, (*at, key), depth + 1)
+        yield from _leaves(item, (*at, key), depth + 1, around)
 
 
 def _leaf_text(value: Any) -> str | None:

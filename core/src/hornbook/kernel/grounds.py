@@ -25,8 +25,8 @@ _DATE_OR_TIME = re.compile(
 _ONE_WORD = re.compile(r"\S*[\d@]\S*")
 _CALCULATION = re.compile(r"[\d.,()+*/%^=<>-]+")
 _NUMBER_OR_CODE = re.compile(r"\d{2,}|\d+(-\d+)+")
-_BEFORE = frozenset(" \n\t\"(")
-_AFTER = frozenset(" \n\t\")?!;:")
+_BEFORE = frozenset(' \n\t"(')
+_AFTER = frozenset(' \n\t")?!;:')
 
 _ORNAMENTS = re.compile(r"^[^\w]+|[^\w]+$")
 _SEPARATORS = re.compile(r"[\s().+-]")

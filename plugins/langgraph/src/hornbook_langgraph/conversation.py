@@ -6,7 +6,7 @@ before is remembered, so that a value from an early turn still has its source.
 """
 
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, cast
@@ -16,11 +16,11 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from hornbook.kernel.context import GuardContext, Source
 from hornbook_langgraph.compat import conversation
 
-__all__ = ["QUEUED", "Conversations", "Sources"]
+__all__ = ["Conversations", "Sources"]
 
 _CONVERSATIONS = 256
-QUEUED = 64
-"""What may wait to be read."""
+_UNREAD = 64
+"""Histories that may wait to be read."""
 _REMEMBERED = 512
 """Turns and results of one conversation."""
 
@@ -37,20 +37,27 @@ _NO_CALL: Mapping[str, Any] = {}
 class Conversations:
     """What was seen of each conversation; shared by threads, and bounded.
 
-    Most calls need no source, so what there is to see is only queued, and read when one does.
+    Most calls need no source, so a history is only kept, and read when one does.
     """
 
     def __init__(self) -> None:
         self._known: OrderedDict[Hashable, _Conversation] = OrderedDict()
+        self._unread: dict[Hashable, Sequence[BaseMessage]] = {}
+        """The last history of each conversation, where it was not read yet."""
         self._lock = threading.Lock()
-        self.queue: deque[tuple[Any, Sequence[BaseMessage] | tuple[Any, ToolMessage]]] = deque()
-        self.see = self.queue.append
-        """Takes a pair: a runtime with the history now, or with a call and its answer."""
 
-    def tidy(self) -> None:
-        """Keep the queue short where nothing asks for a source."""
-        with self._lock:
-            self._read()
+    def see(self, runtime: Any, messages: Sequence[BaseMessage]) -> None:
+        """Remember a history as it is now."""
+        key = conversation(runtime)
+        if key is None:
+            return
+        last = self._unread.get(key)
+        self._unread[key] = messages
+        if last is not None and len(messages) < len(last):  # something is gone from it
+            with self._lock:
+                self._of(key).see(last)
+        if len(self._unread) > _UNREAD:
+            self._read_all()
 
     def context(self, runtime: Any, state: Any) -> GuardContext:
         """The sources of a conversation: its history, what was seen before, and its state."""
@@ -69,10 +76,10 @@ class Conversations:
                 number += 1
                 content = message.content
                 yield Source(f"turn {number}", content if type(content) is str else message.text)
+        key = conversation(runtime)
         with self._lock:
-            self._read()
-            key = conversation(runtime)
             known = _Conversation() if key is None else self._of(key)
+            known.see(self._unread.pop(key, ()))
             earlier, results = known.read(messages)
         if not earlier and not known.shortened:
             # A summary is the model's own words; it counts only where nothing is known of
@@ -84,17 +91,11 @@ class Conversations:
         yield from results
         yield from GuardContext(state=_plain(state)).sources()
 
-    def _read(self) -> None:
-        while self.queue:
-            runtime, seen = self.queue.popleft()
-            key = conversation(runtime)
-            if key is None:
-                continue
-            if isinstance(seen, tuple):
-                call, answer = cast("tuple[Any, ToolMessage]", seen)
-                self._of(key).returned(call, answer)
-            else:
-                self._of(key).note(seen)
+    def _read_all(self) -> None:
+        with self._lock:
+            while self._unread:
+                key, messages = self._unread.popitem()
+                self._of(key).see(messages)
 
     def _of(self, key: Hashable) -> "_Conversation":
         known = self._known.get(key)
@@ -128,7 +129,7 @@ class Sources:
 class _Conversation:
     """The turns and results of one conversation, by the ids that checkpoints keep."""
 
-    __slots__ = ("_calls", "_count", "_last", "_noted", "_present", "_seen")
+    __slots__ = ("_calls", "_count", "_last", "_present", "_seen")
 
     def __init__(self) -> None:
         self._seen: dict[str, Part] = {}
@@ -137,19 +138,6 @@ class _Conversation:
         """The ids in the history as it is now."""
         self._count = 0
         self._last: BaseMessage | None = None
-        self._noted: Sequence[BaseMessage] = ()
-
-    def note(self, messages: Sequence[BaseMessage]) -> None:
-        """Keep a history for later; one that is shorter than the last says something is gone."""
-        if len(messages) < len(self._noted):
-            self._see(self._noted)
-        self._noted = messages
-
-    def returned(self, call: Mapping[str, Any], answer: ToolMessage) -> None:
-        """Take in a result at once: a summary may replace it before it is in a history."""
-        if self._noted:
-            self._see(self._noted)
-        self._add(*_result(answer, call), present=False)
 
     @property
     def shortened(self) -> bool:
@@ -163,17 +151,17 @@ class _Conversation:
 
     def read(self, messages: Sequence[BaseMessage]) -> tuple[list[str], list[Source]]:
         """The turns that left the history, and all results, each in the order they came."""
-        if len(messages) < len(self._noted):
-            self._see(self._noted)
-        self._see(messages)
+        self.see(messages)
         gone = [found for found in self._seen if found not in self._present]
         earlier = [self._seen[found] for found in gone] if self.shortened else []
         present = [self._seen[found] for found in self._present if found in self._seen]
         turns = [part for part in earlier if isinstance(part, str)]
         return turns, [part for part in (*earlier, *present) if isinstance(part, Source)]
 
-    def _see(self, messages: Sequence[BaseMessage]) -> None:
+    def see(self, messages: Sequence[BaseMessage]) -> None:
         """Take in what is new in a history, which mostly is longer by a few messages."""
+        if not messages:
+            return
         begin = self._count
         if not begin or len(messages) < begin or messages[begin - 1] is not self._last:
             begin = 0
@@ -181,7 +169,7 @@ class _Conversation:
         for message in islice(messages, begin, None):
             self._take(message)
         self._count = len(messages)
-        self._last = messages[-1] if messages else None
+        self._last = messages[-1]
         while len(self._seen) > _REMEMBERED:
             self._seen.pop(next(iter(self._seen)))
 
@@ -196,10 +184,9 @@ class _Conversation:
             if message.status != "error":  # an error repeats what was invented
                 self._add(*_result(message, call))
 
-    def _add(self, found: str, part: Part, *, present: bool = True) -> None:
+    def _add(self, found: str, part: Part) -> None:
         self._seen.setdefault(found, part)
-        if present:
-            self._present[found] = None
+        self._present[found] = None
 
 
 def _result(message: ToolMessage, call: Mapping[str, Any]) -> tuple[str, Source]:

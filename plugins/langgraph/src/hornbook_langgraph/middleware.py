@@ -17,7 +17,6 @@ from hornbook.trace.frame import current
 from hornbook.trace.runs import Run
 from hornbook_langgraph.ambient import AmbientRun
 from hornbook_langgraph.attaching import Contracts, with_recovery
-from hornbook_langgraph.conversation import QUEUED
 from hornbook_langgraph.model import MODEL, ModelWrap
 from hornbook_langgraph.rules import Rules
 from hornbook_langgraph.tools import Halt, Tools, ToolWrap
@@ -156,10 +155,7 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
             # A schema that cannot be guarded is told before the model is asked anything.
             if guards.last.tools != request.tools:
                 guards.of(request.tools)
-            conversations = self._tools.conversations
-            conversations.see((request.runtime, request.messages))
-            if len(conversations.queue) > QUEUED:
-                conversations.tidy()
+            self._tools.conversations.see(request.runtime, request.messages)
 
 
 def _checked(contracts: object) -> dict[str, Any]:

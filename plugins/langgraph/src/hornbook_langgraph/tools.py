@@ -82,13 +82,13 @@ class ToolWrap:
         if step is None or self._unfit:
             step = self._ready(request)
         if step.operation.contract is None:
-            return self._host(request, step.call(handler, (request,), _NO_KWARGS))
+            return own_answer(step.call(handler, (request,), _NO_KWARGS))
 
         def attempt(asked: ToolCallRequest) -> Answer:
             with Telling(self._revealed(asked)) as telling:
                 return telling.answer(handler(telling.request(asked)))
 
-        return self._host(request, step.call(attempt, (request,), _NO_KWARGS))
+        return own_answer(step.call(attempt, (request,), _NO_KWARGS))
 
     async def awrap(self, request: ToolCallRequest, handler: AsyncHandler) -> Any:
         """Around one call, from async code."""
@@ -96,13 +96,13 @@ class ToolWrap:
         if step is None or self._unfit:
             step = self._ready(request)
         if step.operation.contract is None:
-            return self._host(request, await step.acall(handler, (request,), _NO_KWARGS))
+            return own_answer(await step.acall(handler, (request,), _NO_KWARGS))
 
         async def attempt(asked: ToolCallRequest) -> Answer:
             with Telling(self._revealed(asked)) as telling:
                 return telling.answer(await handler(telling.request(asked)))
 
-        return self._host(request, await step.acall(attempt, (request,), _NO_KWARGS))
+        return own_answer(await step.acall(attempt, (request,), _NO_KWARGS))
 
     def refuse_misfits(self, tools: Mapping[str, BaseTool]) -> None:
         """Refuse contracts on tools that are not there, or on arguments they do not take.
@@ -173,19 +173,6 @@ class ToolWrap:
         sources: Any = Sources(self.conversations, runtime, request.state)
         return last.guard.check(call["name"], call["args"], sources)
 
-    def _host(self, request: Any, raw: Any) -> Any:
-        """The host's form of what a step gave: a tool's own answer, or what is told of it."""
-        if type(raw) is Told:
-            return raw.host
-        host = raw.host if type(raw) is Answer else raw
-        if type(host) is not ToolMessage:
-            return unforged(host)
-        if host.artifact is not None:
-            host = unforged(host)
-        if self.guards is not None and host.status != "error":
-            self.conversations.see((request.runtime, (request.tool_call, host)))
-        return host
-
     def _tell(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
         """What an outcome gives: a value, a correctable error, or a halt."""
         call = args[0].tool_call
@@ -202,6 +189,13 @@ class ToolWrap:
         if self._halt == "hard":
             raise ContractViolation(report) from outcome.error
         return Told(halt_answer(report, call))
+
+
+def own_answer(raw: Any) -> Any:
+    """The host's form of what a step gave: a tool's own answer, or what is told of it."""
+    if type(raw) is ToolMessage and raw.artifact is None:
+        return raw
+    return raw.host if type(raw) is Told else unforged(host_of(raw))
 
 
 def guard_tools(
