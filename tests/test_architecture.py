@@ -140,7 +140,7 @@ def test_the_core_needs_pydantic_and_pluggy_alone():
     required = importlib.metadata.requires("hornbook") or []
     assert sorted(line for line in required if "extra ==" not in line) == [
         "pluggy>=1.7,<2",
-        "pydantic>=2.12,<3",
+        "pydantic>=2.13,<3",
     ]
 
 

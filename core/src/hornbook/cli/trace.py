@@ -67,6 +67,9 @@ def show(arguments: Namespace, out: TextIO) -> int:
         return 0
     for line in outline(events, values=arguments.values):
         write(out, line)
+    found = verify_trace(_record(arguments))
+    if found.status == "broken":
+        write(out, f"WARNING: this record is broken: {clean(found.problems[0])}")
     return 0
 
 

@@ -51,6 +51,8 @@ def contract(
     from hornbook.step.wrapping import decorated
 
     recovering = recover or Recover()
+    if not isinstance(cast("object", recovering), Recover):
+        raise DefinitionError(f"contract({contract.name!r}, recover={recover!r}): give a Recover")
 
     def decorate(fn: Callable[P, R]) -> Callable[P, R]:
         given: object = fn

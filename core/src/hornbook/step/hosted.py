@@ -54,7 +54,8 @@ class HostedStep:
         frame: Frame | None = None
         if run is not None:
             meta, now = operation.meta(args, kwargs), perf_counter()
-            frame = [run, None, operation, parent, args, kwargs, now, None, meta, None, None, None]
+            kept = args if operation.kept is None else operation.kept(args)
+            frame = [run, None, operation, parent, kept, kwargs, now, None, meta, None, None, None]
             run.start(frame)
             current.set(frame)
         try:
@@ -83,7 +84,8 @@ class HostedStep:
         frame: Frame | None = None
         if run is not None:
             meta, now = operation.meta(args, kwargs), perf_counter()
-            frame = [run, None, operation, parent, args, kwargs, now, None, meta, None, None, None]
+            kept = args if operation.kept is None else operation.kept(args)
+            frame = [run, None, operation, parent, kept, kwargs, now, None, meta, None, None, None]
             run.start(frame)
             current.set(frame)
         try:

@@ -55,6 +55,9 @@ class Operation:
     """Looks at the arguments before the step runs; a report that is not ok blocks it."""
     judged: Callable[[Any], bool] | None = None
     """Whether the contract speaks of this raw result: a tool's error message is no output."""
+    kept: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None
+    """What of the arguments the record holds on to, for `bind` to read later. A host's request
+    would keep all its machinery alive for as long as the run lasts."""
     recorded: Callable[[Any], Any] | None = None
     """What of the raw result the record holds, where that is not what `view` shows."""
     spent: Callable[[Any], Spent] | None = None

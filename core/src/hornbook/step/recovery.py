@@ -269,7 +269,9 @@ class Recovery:
 
     def _spent(self, tried: Tried, report: ContractReport) -> Outcome:
         waive = self._operation.recover.then == "waive" and tried.error is None
-        self._mark("decision", "waive" if waive else "halt", {"by": "recover"})
+        refused = self._operation.recover.retry and not self._operation.may_retry()
+        why = {"reason": "the host allows no retry here"} if refused else {}
+        self._mark("decision", "waive" if waive else "halt", {"by": "recover", **why})
         return Outcome(
             status="waived" if waive else "violated",
             raw=tried.raw,
@@ -354,16 +356,17 @@ class Recovery:
         return None if budget is None else Meter(budget)
 
     def _open(self) -> Frame:
-        run, meta = self._run, self._operation.meta(self._args, self._kwargs)
+        run, operation, args, kwargs = self._run, self._operation, self._args, self._kwargs
         number = next(_local_ids) if run is None else None
         self._local_id = f"local.{number}"
+        meta, kept = operation.meta(args, kwargs), operation.kept
         frame: Frame = [
             run,
             number,
-            self._operation,
+            operation,
             self._parent,
-            self._args,
-            self._kwargs,
+            args if kept is None else kept(args),
+            kwargs,
             perf_counter(),
             None,
             meta,

@@ -71,6 +71,7 @@ class ModelWrap:
             recover=_for_model(recover),
             bind=lambda args, kwargs: inputs_of(args[0]),
             rebuild=_rebuild,
+            kept=_kept,
             view=_final_value,
             meta=_meta,
             judged=_is_final,
@@ -175,7 +176,7 @@ class _Asking:
 _INPUTS = ("request", "results", "messages", "system", "tools", "state")
 
 
-def inputs_of(request: Request) -> Mapping[str, Any]:
+def inputs_of(request: Any) -> Mapping[str, Any]:
     """What a contract on the model can name: the user's request, this turn's results, ...
 
     `messages` are those since the model last spoke, so that a record does not repeat the
@@ -208,6 +209,21 @@ def usage_of(response: Any) -> Usage:
         input_tokens=counted.get("input_tokens", 0),
         output_tokens=counted.get("output_tokens", 0),
     )
+
+
+class Kept:
+    """What the record keeps of a request: what was said, and nothing of the graph around it."""
+
+    __slots__ = ("messages", "system_message", "tools")
+
+    def __init__(self, request: Any) -> None:
+        self.messages = request.messages
+        self.system_message = request.system_message
+        self.tools = request.tools
+
+
+def _kept(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (Kept(args[0]),)
 
 
 def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:

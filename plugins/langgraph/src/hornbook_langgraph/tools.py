@@ -51,6 +51,15 @@ AsyncHandler: TypeAlias = Callable[[ToolCallRequest], Awaitable[Any]]
 _NO_KWARGS: dict[str, Any] = {}
 
 
+class Kept:
+    """What the record keeps of a request: the call, and nothing of the graph around it."""
+
+    __slots__ = ("tool_call",)
+
+    def __init__(self, tool_call: Any) -> None:
+        self.tool_call = tool_call
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What the host gets in place of a tool's own answer."""
@@ -152,6 +161,7 @@ class ToolWrap:
             recover=_for_tool(recover, name),
             bind=_bind,
             rebuild=_rebuild,
+            kept=_kept,
             view=_value,
             meta=_meta,
             guard=None if self.guards is None else self._guard,
@@ -246,6 +256,10 @@ def _by_name(request: Any) -> dict[str, BaseTool]:
 
 def _bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
     return args[0].tool_call["args"]
+
+
+def _kept(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (Kept(args[0].tool_call),)
 
 
 def _rebuild(
