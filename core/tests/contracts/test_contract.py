@@ -300,5 +300,5 @@ def test_a_function_is_no_output_type():
     def refund() -> None:
         raise AssertionError("a check must not call it")
 
-    with pytest.raises(DefinitionError, match="^output=refund: a function is no type$"):
+    with pytest.raises(DefinitionError, match=r"^output=refund: a function is no type$"):
         Contract("c", output=refund)

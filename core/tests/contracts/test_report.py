@@ -267,3 +267,20 @@ def test_a_report_about_any_keys_can_be_read(value: dict[str, int]) -> None:
     assert len(report.violations) == len(value)
     assert len(str(report).splitlines()) <= 10
     json.loads(report.to_json())
+
+
+@pytest.mark.requirement("report:observed:cut")
+def test_evidence_quotes_no_secret():
+    made = Contract(
+        "c",
+        output=Any,
+        ensures=[
+            clauses.grounded("password", source="q"),
+            clauses.unique("password", name="u"),
+            clauses.unique("users", key="password", name="by"),
+        ],
+    )
+    value = {"password": ["hunter2pw"] * 2, "users": [{"password": "hunter2pw"}] * 2}
+    report = made.check(value, {"q": "x"})
+    assert len(report.violations) == 3
+    assert "hunter2pw" not in report.to_json()

@@ -233,16 +233,19 @@ class Clause:
             return undetermined(answer.reason, self, item, path, answer.hint)
         if answer.status != "Violated":
             return Finding(status=answer.status, reason=answer.reason, evidence=answer.evidence)
+        observed = shown(item, path)
+        # Evidence quotes the value, and where that is a secret so is what is quoted of it.
+        evidence = None if observed.startswith("<redact") else answer.evidence
         fault = Fault(
             path=path,
             expected=answer.expected or self.expected,
-            observed=shown(item, path),
-            evidence=answer.evidence,
+            observed=observed,
+            evidence=evidence,
             hint=answer.hint,
         )
         at = "" if path == "." else f"at {path}: "
         reason = answer.reason or f"{at}expected {fault.expected}; got {fault.observed}"
-        return Finding(status="Violated", reason=reason, evidence=answer.evidence, faults=(fault,))
+        return Finding(status="Violated", reason=reason, evidence=evidence, faults=(fault,))
 
     def _raised(self, error: BaseException, item: Any, path: str) -> Finding:
         if not isinstance(error, Exception):

@@ -32,6 +32,9 @@ __all__ = [
 
 Ids = Collection[Any] | Callable[[Mapping[str, Any]], Collection[Any]]
 
+_COMPARED = 1_000
+"""Unhashable keys that are compared each with each."""
+
 _LISTED = 8
 """Allowed values that a violation spells out."""
 
@@ -155,9 +158,10 @@ def unique(
     def test(value: Any, inputs: Mapping[str, Any]) -> Answer | bool:
         twice = _duplicates([keyed(item) for item in _items(value)])
         return not twice or Answer(
-            status="Violated", evidence={"duplicates": [shown(item) for item in twice]}
+            status="Violated", evidence={"duplicates": [shown(item, named_by) for item in twice]}
         )
 
+    named_by = key if isinstance(key, str) else "."
     by = "" if key is None else f" by {key if isinstance(key, str) else _function_name(key)}"
     return Clause(
         kind="unique",
@@ -311,7 +315,18 @@ def _duplicates(keys: list[Any]) -> list[Any]:
         seen: set[Any] = set()
         return [key for key in keys if key in seen or seen.add(key)]
     except TypeError:  # some key is not hashable
+        if len(keys) > _COMPARED:
+            return _duplicate_forms(keys)
         return [key for at, key in enumerate(keys) if key in keys[:at]]
+
+
+def _duplicate_forms(keys: list[Any]) -> list[Any]:
+    """Duplicates among many keys, by their canonical form: comparing all with all takes long."""
+    from hornbook import canon
+
+    seen: set[bytes] = set()
+    forms = [canon.dumps(key) for key in keys]
+    return [key for key, form in zip(keys, forms, strict=True) if form in seen or seen.add(form)]
 
 
 def _listed(values: Collection[Any]) -> str:

@@ -23,9 +23,11 @@ from hornbook.errors import HornbookError
 from hornbook.step.control_flow import register_control_flow
 
 __all__ = [
+    "NO_CONFIG",
     "REPLAY",
     "Config",
     "NodeRunnable",
+    "config_in_use",
     "conversation",
     "execution",
     "functions_of",
@@ -48,18 +50,20 @@ REPLAY = "__pregel_replay_state"
 """Where a config says, among what is configurable, that history is being replayed."""
 _RESUMING = "__pregel_resuming"
 _SCRATCHPAD = "__pregel_scratchpad"
-_NOTHING: Config = {}
+NO_CONFIG: Config = {}
+config_in_use: Callable[[], Any] = var_child_runnable_config.get
+"""The config of what is running here, or None: `running_config` for those who cannot wait."""
 
 
 def running_config() -> Config:
     """The config of the node or tool that is running here; empty outside of any graph."""
     config = var_child_runnable_config.get()
-    return _NOTHING if config is None else cast("Config", config)
+    return NO_CONFIG if config is None else cast("Config", config)
 
 
 def runtime_of(config: Config) -> "Runtime[Any] | None":
     """The runtime that LangGraph gives to a node on request."""
-    return config.get(_CONFIGURABLE, _NOTHING).get(_RUNTIME)
+    return config.get(_CONFIGURABLE, NO_CONFIG).get(_RUNTIME)
 
 
 def execution(config: Config) -> ExecutionInfo | None:
@@ -73,7 +77,7 @@ def resumed(config: Config, *, subgraph: bool = False) -> bool:
 
     A subgraph keeps its answers to itself: it counts as resumed in every resumed run.
     """
-    configurable = config.get(_CONFIGURABLE, _NOTHING)
+    configurable = config.get(_CONFIGURABLE, NO_CONFIG)
     scratchpad = configurable.get(_SCRATCHPAD)
     if scratchpad is not None and scratchpad.resume:
         return True
@@ -90,7 +94,9 @@ def conversation(runtime: Any) -> Hashable | None:
         return str(execution.thread_id)
     control = getattr(runtime, "control", None)
     if control is None:
-        control = getattr(runtime_of(getattr(runtime, "config", None) or _NOTHING), "control", None)
+        control = getattr(
+            runtime_of(getattr(runtime, "config", None) or NO_CONFIG), "control", None
+        )
     return control
 
 

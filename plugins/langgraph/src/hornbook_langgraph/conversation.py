@@ -57,7 +57,7 @@ class Conversations:
             with self._lock:
                 self._of(key).see(last)
         if len(self._unread) > _UNREAD:
-            self._read_all()
+            self._read_oldest()
 
     def context(self, runtime: Any, state: Any) -> GuardContext:
         """The sources of a conversation: its history, what was seen before, and its state."""
@@ -91,10 +91,12 @@ class Conversations:
         yield from results
         yield from GuardContext(state=_plain(state)).sources()
 
-    def _read_all(self) -> None:
+    def _read_oldest(self) -> None:
         with self._lock:
-            while self._unread:
-                key, messages = self._unread.popitem()
+            key = next(iter(self._unread))
+            messages = self._unread.pop(key)
+            # A run without a thread does not come back, so that its history can go.
+            if isinstance(key, str):
                 self._of(key).see(messages)
 
     def _of(self, key: Hashable) -> "_Conversation":
@@ -191,7 +193,8 @@ class _Conversation:
 
 def _result(message: ToolMessage, call: Mapping[str, Any]) -> tuple[str, Source]:
     name = message.name or call.get("name") or "a tool"
-    found = f"result {message.tool_call_id}"
+    # Some servers number their calls anew in each response, so that call ids come again.
+    found = f"result {message.id or message.tool_call_id}"
     return found, Source(f"result of {name}", _text(message), call.get("args"))
 
 

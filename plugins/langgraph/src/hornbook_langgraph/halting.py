@@ -9,6 +9,7 @@ starts free. Only JSON goes into the artifact: a checkpoint must be able to hold
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.types import Command
@@ -22,25 +23,34 @@ HALT = "hornbook_halt"
 
 _REASONS = 3
 
+_ours: "WeakValueDictionary[int, ToolMessage]" = WeakValueDictionary()
+"""The halts that were made here, by identity: one middleware may stand around another."""
+
 
 def halt_answer(report: ContractReport, call: Mapping[str, Any]) -> ToolMessage:
     """The answer to a tool call that halts the turn."""
-    return ToolMessage(
+    answer = ToolMessage(
         content=f"Halted: {report}",
         tool_call_id=call["id"],
         name=call["name"],
         status="error",
         artifact={HALT: _as_json(report)},
     )
+    _ours[id(answer)] = answer
+    return answer
 
 
 def halts(messages: Sequence[BaseMessage]) -> list[Mapping[str, Any]]:
-    """The halts among the tool answers that came last, in their order."""
+    """The halts among the answers to the model's last calls, in their order.
+
+    Others may have put notes behind those answers; what the model said itself ends the search,
+    so that the next turn is free.
+    """
     found: list[Mapping[str, Any]] = []
     for message in reversed(messages):
-        if not isinstance(message, ToolMessage):
+        if isinstance(message, AIMessage):
             break
-        artifact = message.artifact
+        artifact = getattr(message, "artifact", None)
         if isinstance(artifact, dict) and HALT in artifact:
             found.append(cast("dict[str, Any]", artifact)[HALT])
     return found[::-1]
@@ -84,15 +94,31 @@ def _unforge_all(messages: Any) -> None:
     if not isinstance(messages, list):
         return
     listed = cast("list[Any]", messages)
-    listed[:] = [_unforged_message(m) if isinstance(m, ToolMessage) else m for m in listed]
+    listed[:] = [_unforged_one(message) for message in listed]
+
+
+def _unforged_one(message: Any) -> Any:
+    if isinstance(message, ToolMessage):
+        return _unforged_message(message)
+    if isinstance(message, dict) and "artifact" in message:
+        # A message may be written as a dict, too.
+        written = cast("dict[str, Any]", message)
+        return {**written, "artifact": _without_halt(written["artifact"])}
+    return message
 
 
 def _unforged_message(message: ToolMessage) -> ToolMessage:
     artifact = message.artifact
-    if not isinstance(artifact, dict) or HALT not in artifact:
+    if not isinstance(artifact, dict) or HALT not in artifact or _ours.get(id(message)) is message:
         return message
-    own = {key: value for key, value in cast("dict[Any, Any]", artifact).items() if key != HALT}
-    return message.model_copy(update={"artifact": own or None})
+    return message.model_copy(update={"artifact": _without_halt(cast("Any", artifact))})
+
+
+def _without_halt(artifact: Any) -> Any:
+    if not isinstance(artifact, dict):
+        return artifact
+    told = cast("dict[Any, Any]", artifact)
+    return {key: value for key, value in told.items() if key != HALT} or None
 
 
 def _as_json(report: ContractReport) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any
 
 from langgraph.runtime import ExecutionInfo
 
-from hornbook_langgraph.compat import REPLAY, Config
+from hornbook_langgraph.compat import NO_CONFIG, REPLAY, Config, config_in_use
 
-__all__ = ["StepIdentity"]
+__all__ = ["ModelIdentity", "StepIdentity", "ToolIdentity"]
 
 _METADATA = ("langgraph_node", "langgraph_step", "lc_agent_name")
 
@@ -78,3 +78,25 @@ class StepIdentity(Mapping[str, Any]):
             yield "replay", True
             if self._metadata is not None and "checkpoint_id" in self._metadata:
                 yield "replay_of", self._metadata["checkpoint_id"]
+
+
+class ModelIdentity(StepIdentity):
+    """The host's ids for a model call."""
+
+    __slots__ = ()
+
+    def __init__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        runtime = args[0].runtime
+        execution = None if runtime is None else runtime.execution_info
+        super().__init__(config_in_use() or NO_CONFIG, execution)
+
+
+class ToolIdentity(StepIdentity):
+    """The host's ids for a tool call."""
+
+    __slots__ = ()
+
+    def __init__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        request = args[0]
+        runtime = request.runtime
+        super().__init__(runtime.config, runtime.execution_info, request.tool_call["id"])

@@ -18,7 +18,7 @@ from hornbook.step.recover import Recover
 from hornbook.trace.frame import RUN, current
 from hornbook_langgraph.compat import resumed, running_config
 from hornbook_langgraph.halting import closing, closing_of, halts
-from hornbook_langgraph.identity import StepIdentity
+from hornbook_langgraph.identity import ModelIdentity
 from hornbook_langgraph.rules import Rules, record_rules
 from hornbook_langgraph.tools import Halt
 
@@ -69,11 +69,11 @@ class ModelWrap:
             host="langgraph",
             contract=contract,
             recover=_for_model(recover),
-            bind=lambda args, kwargs: inputs_of(args[0]),
+            bind=_bind,
             rebuild=_rebuild,
             kept=_kept,
             view=_final_value,
-            meta=_meta,
+            meta=ModelIdentity,
             judged=_is_final,
             recorded=_recorded,
             spent=_spent,
@@ -84,7 +84,7 @@ class ModelWrap:
     def wrap(self, request: Request, handler: Handler) -> Any:
         """Around one call, from sync code."""
         messages = request.messages
-        if messages and isinstance(messages[-1], ToolMessage) and (halted := halts(messages)):
+        if halted := halts(messages):
             return closing(halted)
         frame = current.get()
         run = None if frame is None else frame[RUN]
@@ -96,7 +96,7 @@ class ModelWrap:
     async def awrap(self, request: Request, handler: AsyncHandler) -> Any:
         """Around one call, from async code."""
         messages = request.messages
-        if messages and isinstance(messages[-1], ToolMessage) and (halted := halts(messages)):
+        if halted := halts(messages):
             return closing(halted)
         frame = current.get()
         run = None if frame is None else frame[RUN]
@@ -176,15 +176,15 @@ class _Asking:
 _INPUTS = ("request", "results", "messages", "system", "tools", "state")
 
 
-def inputs_of(request: Any) -> Mapping[str, Any]:
+def inputs_of(
+    messages: Sequence[BaseMessage], system: SystemMessage | None, tools: Sequence[Any]
+) -> Mapping[str, Any]:
     """What a contract on the model can name: the user's request, this turn's results, ...
 
     `messages` are those since the model last spoke, so that a record does not repeat the
     whole conversation at every call.
     """
-    messages = request.messages
     turn = _since(messages, HumanMessage)
-    system = request.system_message
     return {
         "request": _last_request(messages),
         "results": [message.text for message in turn if isinstance(message, ToolMessage)],
@@ -193,7 +193,7 @@ def inputs_of(request: Any) -> Mapping[str, Any]:
             for message in _since(messages, AIMessage)
         ],
         "system": "" if system is None else system.text,
-        "tools": _tool_names(request.tools),
+        "tools": _tool_names(tools),
     }
 
 
@@ -211,25 +211,14 @@ def usage_of(response: Any) -> Usage:
     )
 
 
-class Kept:
-    """What the record keeps of a request: what was said, and nothing of the graph around it."""
-
-    __slots__ = ("messages", "system_message", "tools")
-
-    def __init__(self, request: Any) -> None:
-        self.messages = request.messages
-        self.system_message = request.system_message
-        self.tools = request.tools
-
-
 def _kept(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (Kept(args[0]),)
+    """What was said, and nothing of the graph around it."""
+    request = args[0]
+    return request.messages, request.system_message, request.tools
 
 
-def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    config = running_config()
-    runtime = args[0].runtime
-    return StepIdentity(config, None if runtime is None else runtime.execution_info)
+def _bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    return inputs_of(*(args if len(args) > 1 else _kept(args)))
 
 
 def _message_of(response: Any) -> AIMessage | None:

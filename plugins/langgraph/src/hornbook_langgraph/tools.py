@@ -36,7 +36,7 @@ from hornbook_langgraph.compat import (
 )
 from hornbook_langgraph.conversation import Conversations, Sources
 from hornbook_langgraph.halting import halt_answer, unforged
-from hornbook_langgraph.identity import StepIdentity
+from hornbook_langgraph.identity import ToolIdentity
 from hornbook_langgraph.toolset import Guards, spec_of
 
 __all__ = ["Halt", "ToolWrap", "Tools", "guard_tools"]
@@ -49,15 +49,6 @@ AsyncHandler: TypeAlias = Callable[[ToolCallRequest], Awaitable[Any]]
 
 
 _NO_KWARGS: dict[str, Any] = {}
-
-
-class Kept:
-    """What the record keeps of a request: the call, and nothing of the graph around it."""
-
-    __slots__ = ("tool_call",)
-
-    def __init__(self, tool_call: Any) -> None:
-        self.tool_call = tool_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +154,7 @@ class ToolWrap:
             rebuild=_rebuild,
             kept=_kept,
             view=_value,
-            meta=_meta,
+            meta=ToolIdentity,
             guard=None if self.guards is None else self._guard,
             judged=lambda raw: not is_error(host_of(raw)),
             recorded=lambda raw: recorded_answer(host_of(raw)),
@@ -255,11 +246,13 @@ def _by_name(request: Any) -> dict[str, BaseTool]:
 
 
 def _bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    return args[0].tool_call["args"]
+    call: Any = args[0] if isinstance(args[0], dict) else args[0].tool_call
+    return call["args"]
 
 
 def _kept(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (Kept(args[0].tool_call),)
+    """The call, and nothing of the graph around it."""
+    return (args[0].tool_call,)
 
 
 def _rebuild(
@@ -268,12 +261,6 @@ def _rebuild(
     request: ToolCallRequest = args[0]
     call: Any = {**request.tool_call, "args": {**request.tool_call["args"], **changed}}
     return (request.override(tool_call=call),), dict(kwargs)
-
-
-def _meta(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    request: Any = args[0]
-    runtime = request.runtime
-    return StepIdentity(runtime.config, runtime.execution_info, request.tool_call["id"])
 
 
 def _value(raw: Any) -> Any:
