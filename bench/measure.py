@@ -6,14 +6,26 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
-__all__ = ["Figure", "interleaved", "paired_differences", "report"]
+__all__ = ["Figure", "Recorded", "interleaved", "paired_differences", "report"]
 
 Work = Callable[[int], object]
 """Does the thing that many times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Work inside a run; opening the run and dropping its record are no part of a step."""
+
+    work: Work
+    around: Callable[[], AbstractContextManager[object]]
+
+    def __call__(self, number: int) -> object:
+        return self.work(number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +52,12 @@ def interleaved(
     taken: dict[str, list[float]] = {name: [] for name in works}
     for at in range(-warmup, rounds):
         for name, work in works.items():
-            gc.collect()
-            started = time.process_time_ns()
-            work(number)
-            spent = (time.process_time_ns() - started) / number / 1000
+            around = work.around if isinstance(work, Recorded) else nullcontext
+            with around():
+                gc.collect()
+                started = time.process_time_ns()
+                work(number)
+                spent = (time.process_time_ns() - started) / number / 1000
             if at >= 0:
                 taken[name].append(spent)
     return taken

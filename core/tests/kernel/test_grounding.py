@@ -122,7 +122,9 @@ def test_an_error_and_the_echo_of_an_argument_are_no_sources():
     turn = ["find me a user"]
     assert not GUARD.check("book", invented, GuardContext(turns=turn, results=[error])).ok
     assert not GUARD.check("book", invented, GuardContext(turns=turn, results=[echo])).ok
-    assert GUARD.check("book", invented, GuardContext(turns=turn, results=[record])).ok
+    assert not GUARD.check("book", invented, GuardContext(turns=turn, results=[record])).ok
+    found = ToolResult(name="find", value={"user_id": "bob_9"}, arguments={"name": "Bob"})
+    assert GUARD.check("book", invented, GuardContext(turns=turn, results=[record, found])).ok
 
 
 @pytest.mark.requirement("guard:arguments:ungrounded")

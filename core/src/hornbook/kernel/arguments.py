@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from hornbook import canon
 from hornbook.contracts import Verdict, Violation
 from hornbook.contracts.shown import shown
+from hornbook.kernel.plain import first_unfit
 from hornbook.kernel.registry import ToolRegistry, ToolSpec, nearest
 from hornbook.kernel.schema import SchemaProblem
 from hornbook.kernel.schema.compiler import child
@@ -67,13 +68,13 @@ class Findings:
         self.violations.extend(violations)
 
 
-def check_tool(registry: ToolRegistry, name: str, findings: Findings) -> ToolSpec | None:
+def check_tool(registry: ToolRegistry, name: object, findings: Findings) -> ToolSpec | None:
     """Return the tool a call names; of an unknown one nothing else can be checked."""
-    spec = registry.get(name)
+    spec = registry.get(name) if isinstance(name, str) else None
     if spec is not None:
         findings.passes(KNOWN_TOOL)
         return spec
-    near = registry.nearest(name)
+    near = registry.nearest(name) if isinstance(name, str) else ()
     hint = f"nearest: {', '.join(near)}" if near else _cut(f"the tools: {', '.join(registry)}")
     findings.fails(
         KNOWN_TOOL,
@@ -100,7 +101,7 @@ def read_arguments(arguments: object, findings: Findings) -> Mapping[str, Any] |
     elif isinstance(arguments, str | bytes):
         read, problem = _read_text(arguments)
     if isinstance(read, Mapping) and not problem:
-        return cast("Mapping[str, Any]", read)
+        return _fit(cast("Mapping[str, Any]", read), findings)
     findings.skips(COMPLETE, "the arguments cannot be read")
     findings.fails(
         TYPED,
@@ -113,6 +114,24 @@ def read_arguments(arguments: object, findings: Findings) -> Mapping[str, Any] |
         ),
     )
     findings.skips(KNOWN, "the arguments cannot be read")
+    return None
+
+
+def _fit(arguments: Mapping[str, Any], findings: Findings) -> Mapping[str, Any] | None:
+    """Return the arguments, unless they cannot be checked: then the call is not made."""
+    unfit = first_unfit(arguments)
+    if unfit is None:
+        return arguments
+    findings.skips(COMPLETE, "the arguments cannot be checked")
+    violation = Violation(
+        clause=TYPED,
+        path=unfit.path,
+        expected=unfit.expected,
+        observed=shown(unfit.value, unfit.path),
+        hint=unfit.undecided,
+    )
+    findings.fails(TYPED, violation, undetermined=unfit.undecided)
+    findings.skips(KNOWN, "the arguments cannot be checked")
     return None
 
 

@@ -5,7 +5,7 @@ value that is found, the first source in that order is recorded (Forethought 4, 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -25,7 +25,7 @@ class ToolResult:
     value: Any
     """Text (JSON text is read as such) or JSON values."""
     arguments: Mapping[str, Any] | None = None
-    """What the tool was called with: prose that only echoes it is no source."""
+    """What the tool was called with: a result is no source of what stands in here."""
     error: bool = False
     """An error is no source: it repeats what was invented."""
 
@@ -33,7 +33,7 @@ class ToolResult:
 class Source:
     """One place to look in; read no further than a search needs."""
 
-    __slots__ = ("_arguments", "_text", "_value", "_values", "name")
+    __slots__ = ("_arguments", "_given", "_text", "_value", "_values", "name")
 
     def __init__(self, name: str, value: Any, arguments: Mapping[str, Any] | None = None) -> None:
         self.name = name
@@ -41,6 +41,7 @@ class Source:
         self._arguments = arguments
         self._text: str | None = value if isinstance(value, str) else None
         self._values: dict[Any, str] | None = None
+        self._given: tuple[str, ...] | None = None
 
     @property
     def text(self) -> str:
@@ -62,12 +63,17 @@ class Source:
             self._values = _values(_parsed(self._value))
         return self._values.get(_key(value))
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """All that the model wrote in the call: what the result says of it may be an echo."""
+        if self._given is None:
+            self._given = tuple(_texts(self._arguments)) if self._arguments else ()
+        return self._given
+
     def echoes(self, value: Any) -> bool:
-        """Whether the tool was given the value, so that its prose says nothing about it."""
-        if not self._arguments:
-            return False
-        given = _scalars(self._arguments, "", 0)
-        return str(value).casefold() in {str(item).casefold() for _, item in given}
+        """Whether one text of the call is the value; within longer texts the search looks."""
+        same = str(value).casefold()
+        return any(text.casefold() == same for text in self.given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +126,25 @@ def _text(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (ValueError, TypeError, RecursionError):  # circular, odd keys, or too deep
         return str(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all texts in a value, names too, however deep; what holds itself is read once."""
+    waiting, seen = [value], set[int]()
+    while waiting:
+        current: Any = waiting.pop()
+        if isinstance(current, Mapping | list | tuple | set | frozenset):
+            if id(cast("object", current)) in seen:
+                continue
+            seen.add(id(cast("object", current)))
+            if isinstance(current, Mapping):
+                waiting.extend(cast("Mapping[Any, Any]", current).values())
+            waiting.extend(cast("Iterable[Any]", current))
+        elif current is not None:
+            yield str(current)
+            inner = _parsed(current)
+            if inner is not current:
+                waiting.append(inner)
 
 
 def _values(value: Any) -> dict[Any, str]:

@@ -59,12 +59,16 @@ class Policy:
             return False
         if self.free and any(covers(declared, leaf.path) for declared in self.free):
             return False
+        if leaf.unseen:
+            return True
+        if leaf.kind == "name":
+            return looks_like_identifier(leaf.value)
         if self.grounded and any(covers(declared, leaf.path) for declared in self.grounded):
             return True
         return (
             isinstance(leaf.value, str)
             and looks_like_identifier(leaf.value)
-            and not is_fixed(tool.parameters, tool.shape, leaf)
+            and (leaf.kind == "key" or not is_fixed(tool.parameters, tool.shape, leaf))
         )
 
 
@@ -90,19 +94,36 @@ def find(value: Any, sources: Sequence[Source]) -> Found | Ungrounded:
         if not source.text.strip():
             continue
         looked_in[source.name] = None
-        path = source.path_of(value)
-        if path is not None:
-            return Found({"source": source.name, "at": path, "value": value})
-        if source.echoes(value):
-            continue
-        span = _span(value, source.text)
-        if isinstance(span, Ungroundable):
-            return Ungrounded((), span.reason)
-        if span is not None:
-            start, end = span
-            text = source.text[start:end]
-            return Found({"source": source.name, "span": [start, end], "text": text})
+        answer = _in_source(value, source)
+        if isinstance(answer, Ungrounded):
+            return answer
+        if answer is not None and not _is_echo(value, source):
+            return answer
     return Ungrounded(tuple(looked_in), "" if looked_in else "the context holds no text")
+
+
+def _in_source(value: Any, source: Source) -> Found | Ungrounded | None:
+    path = source.path_of(value)
+    if path is not None:
+        return Found({"source": source.name, "at": path, "value": value})
+    span = _span(value, source.text)
+    if isinstance(span, Ungroundable):
+        return Ungrounded((), span.reason)
+    if span is None:
+        return None
+    start, end = span
+    return Found({"source": source.name, "span": [start, end], "text": source.text[start:end]})
+
+
+def _is_echo(value: Any, source: Source) -> bool:
+    """Whether the call that gave the source was given the value, alone or within a text.
+
+    A tool says back what it was asked, in prose and in records; a value that was known
+    before stands in the source that it was known from.
+    """
+    return source.echoes(value) or any(
+        isinstance(_span(value, text), tuple) for text in source.given
+    )
 
 
 def _span(value: Any, text: str) -> tuple[int, int] | Ungroundable | None:

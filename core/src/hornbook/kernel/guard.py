@@ -6,7 +6,7 @@ back to the model as a correctable error, and the report goes into the record.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from hornbook import canon
 from hornbook.budget import Spent
@@ -121,6 +121,8 @@ class ToolGuard:
             arguments: a mapping, or JSON text as models write it.
             context: where the values may come from.
         """
+        if not isinstance(cast("object", tool), str):
+            return self._nameless(tool)
         need = self._quick[tool](arguments) if tool in self._quick else None
         if need is not None and context is not None and tool in self._fine:
             report = self._fine[tool] if not need else self._found(tool, arguments, need, context)
@@ -140,6 +142,8 @@ class ToolGuard:
         self, tool: str, arguments: object, context: GuardContext | None = None
     ) -> ContractReport:
         """The async twin of `check`, for judges among the `requires`."""
+        if not isinstance(cast("object", tool), str):
+            return self._nameless(tool)
         findings, read = self._structure(tool, arguments, context)
         more = None
         if read is not None and tool in self._requires:
@@ -149,6 +153,12 @@ class ToolGuard:
     def feedback(self, report: ContractReport) -> str:
         """Return a report as the error text a model can act on; empty when it is ok."""
         return feedback(report)
+
+    def _nameless(self, tool: object) -> ContractReport:
+        """The report of a call that names its tool by no text."""
+        findings = Findings()
+        check_tool(self.registry, tool, findings)
+        return self._report(shown(tool), findings, None)
 
     def _structure(
         self, tool: str, arguments: object, context: GuardContext | None
@@ -215,7 +225,7 @@ class ToolGuard:
             for name, item in arguments.items()
             if spec.shape.open or name in spec.shape.properties
         }
-        for leaf in leaves(known):
+        for leaf in leaves(spec.parameters, spec.shape, known):
             if policy.applies(spec, leaf):
                 _ground_leaf(leaf, context, findings)
 
@@ -249,14 +259,14 @@ class ToolGuard:
 
 
 def _ground_leaf(leaf: Leaf, context: GuardContext, findings: Findings) -> None:
-    clause = f"{_GROUNDED}{leaf.path}"
+    clause = f"{_GROUNDED}{leaf.path}" + ("" if leaf.kind == "value" else " (name)")
     if any(
         leaf.path == bad or leaf.path.startswith((f"{bad}.", f"{bad}[")) or bad == "."
         for bad in findings.ill_typed
     ):
         findings.skips(clause, "it failed its type")
         return
-    match find(leaf.value, context.sources()):
+    match Ungrounded((), leaf.unseen) if leaf.unseen else find(leaf.value, context.sources()):
         case Found(evidence):
             findings.verdicts.append(
                 Verdict(clause=clause, status="Satisfied", evidence=dict(evidence))

@@ -5,6 +5,7 @@ the sources of the arguments that look like identifiers.
 """
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any, TypeAlias, cast
 
 from hornbook.kernel.grounds import Policy, looks_like_identifier
@@ -63,7 +64,7 @@ def _in_need(given: Mapping[str, Any], texts: frozenset[str]) -> list[str] | Non
                 if name not in texts:  # its schema may give the value, by an enum say
                     return None
                 need = [*need, name]
-        elif type(value) not in _NEEDS_NO_SOURCE:
+        elif type(value) not in _NEEDS_NO_SOURCE or (type(value) is float and not isfinite(value)):
             return None
     return need
 

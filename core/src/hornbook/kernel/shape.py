@@ -1,9 +1,13 @@
 """What a schema says about the parts of a value: names, leaves, and what is fixed for them."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Literal, cast
+from uuid import UUID
 
 from hornbook.contracts.paths import joined, parse
 from hornbook.kernel.schema.compiler import MAX_DEPTH, resolve
@@ -14,6 +18,7 @@ __all__ = ["Leaf", "Shape", "covers", "declares", "is_fixed", "leaves", "shape"]
 Schemas = tuple[Mapping[str, Any], ...]
 
 _POSITION = re.compile(r"\[\d+\]")
+_PLAIN = (str, int, float, Decimal, date, time, timedelta)
 _CALENDAR_FORMATS = frozenset({"date", "date-time", "time", "duration"})
 
 
@@ -31,10 +36,14 @@ class Shape:
 
 @dataclass(slots=True)
 class Leaf:
-    """A value that is neither object nor list, and where it stands."""
+    """A value that is neither object nor list, or a name in a map, and where it stands."""
 
     steps: tuple[str | int, ...]
     value: Any
+    kind: Literal["value", "name", "key"] = "value"
+    """A `key` is a name in a map whose values have a schema; a `name` any other undeclared."""
+    unseen: str = ""
+    """Why the value cannot be looked at, where it cannot."""
 
     @property
     def path(self) -> str:
@@ -56,9 +65,12 @@ def shape(root: Any) -> Shape:
     return Shape(properties, is_open, {name: _below(root, whole, name) for name in properties})
 
 
-def leaves(value: Any) -> Iterator[Leaf]:
-    """Yield the leaves of a value in order."""
-    return _leaves(value, ())
+def leaves(root: Any, arguments: Shape, given: Mapping[str, Any]) -> Iterator[Leaf]:
+    """Yield the leaves of arguments in order, and the names in them that no schema declares."""
+    for name, item in given.items():
+        if name not in arguments.properties:
+            yield Leaf((str(name),), str(name), "name")
+        yield from _leaves(root, arguments.schemas.get(name, ()), item, (str(name),))
 
 
 def covers(declared: str, path: str) -> bool:
@@ -99,17 +111,45 @@ def _gives(schema: Mapping[str, Any], value: Any) -> bool:
     return isinstance(choices, list | tuple) and value in cast("Sequence[Any]", choices)
 
 
-def _leaves(value: Any, steps: tuple[str | int, ...]) -> Iterator[Leaf]:
+def _leaves(
+    root: Any, schemas: Schemas, value: Any, steps: tuple[str | int, ...]
+) -> Iterator[Leaf]:
     if len(steps) > MAX_DEPTH:
-        return
-    if isinstance(value, Mapping):
-        for name, item in cast("Mapping[str, Any]", value).items():
-            yield from _leaves(item, (*steps, str(name)))
-    elif isinstance(value, list | tuple):
-        for number, item in enumerate(cast("Sequence[Any]", value)):
-            yield from _leaves(item, (*steps, number))
+        yield Leaf(steps, value, unseen=f"it is nested more than {MAX_DEPTH} levels deep")
+    elif isinstance(value, Mapping):
+        for name, item in cast("Mapping[Any, Any]", value).items():
+            place = (*steps, str(name))
+            yield from _name(root, schemas, str(name), place)
+            yield from _leaves(root, _below(root, schemas, str(name)), item, place)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for number, item in enumerate(cast("Iterable[Any]", value)):
+            yield from _leaves(root, _item(root, schemas, number), item, (*steps, number))
     else:
-        yield Leaf(steps, value)
+        yield _leaf(value, steps)
+
+
+def _leaf(value: Any, steps: tuple[str | int, ...]) -> Leaf:
+    plain = value.value if isinstance(value, Enum) else value
+    plain = str(plain) if isinstance(plain, UUID) else plain
+    if plain is None or isinstance(plain, _PLAIN):
+        return Leaf(steps, plain)
+    return Leaf(steps, value, unseen=f"a {type(value).__name__} cannot be looked into")
+
+
+def _name(root: Any, schemas: Schemas, name: str, steps: tuple[str | int, ...]) -> Iterator[Leaf]:
+    """Yield the name of a part as data, unless a schema declares or fixes it."""
+    typed = False
+    for schema in schemas:
+        declared: Any = schema.get("properties")
+        if isinstance(declared, Mapping) and name in declared:
+            return
+        names = _alternatives(root, schema.get("propertyNames"))
+        if any(_gives(one, name) for one in names):
+            return
+        extra: Any = schema.get("additionalProperties")
+        typed = typed or (isinstance(extra, Mapping) and bool(cast("Any", extra)))
+        typed = typed or "patternProperties" in schema
+    yield Leaf(steps, name, "key" if typed else "name")
 
 
 def _part(root: Any, schemas: Schemas, step: str | int) -> Schemas:

@@ -104,19 +104,19 @@ def _unforged_one(message: Any) -> Any:
         # A message may be written as a dict, too.
         written = cast("dict[str, Any]", message)
         return {**written, "artifact": _without_halt(written["artifact"])}
-    return message
+    return cast("Any", message)
 
 
 def _unforged_message(message: ToolMessage) -> ToolMessage:
     artifact = message.artifact
     if not isinstance(artifact, dict) or HALT not in artifact or _ours.get(id(message)) is message:
         return message
-    return message.model_copy(update={"artifact": _without_halt(cast("Any", artifact))})
+    return message.model_copy(update={"artifact": _without_halt(artifact)})
 
 
 def _without_halt(artifact: Any) -> Any:
     if not isinstance(artifact, dict):
-        return artifact
+        return cast("Any", artifact)
     told = cast("dict[Any, Any]", artifact)
     return {key: value for key, value in told.items() if key != HALT} or None
 

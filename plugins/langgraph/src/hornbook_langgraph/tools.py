@@ -246,7 +246,7 @@ def _by_name(request: Any) -> dict[str, BaseTool]:
 
 
 def _bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    call: Any = args[0] if isinstance(args[0], dict) else args[0].tool_call
+    call: Any = getattr(args[0], "tool_call", args[0])
     return call["args"]
 
 
