@@ -150,7 +150,8 @@ class Recovery:
                 tried = yield from self._retry(report)
             elif fallbacks:
                 fallback = fallbacks.pop(0)
-                self._mark("decision", "fallback", {"to": _name_of(fallback)})
+                named = getattr(fallback, "__qualname__", type(fallback).__name__)
+                self._mark("decision", "fallback", {"to": named})
                 tried = yield from self._again(fallback, self._args, self._kwargs, report)
             else:
                 return self._spent(tried, report)
@@ -395,7 +396,3 @@ class Recovery:
     ) -> None:
         if self._run is not None and self._frame is not None:
             self._run.log.mark(kind, self._frame, name, status=status, data=data)
-
-
-def _name_of(function: Callable[..., Any]) -> str:
-    return str(getattr(function, "__qualname__", None) or type(function).__name__)

@@ -114,9 +114,9 @@ def _unforged_message(message: ToolMessage) -> ToolMessage:
     return message.model_copy(update={"artifact": _without_halt(artifact)})
 
 
-def _without_halt(artifact: Any) -> Any:
+def _without_halt(artifact: object) -> Any:
     if not isinstance(artifact, dict):
-        return cast("Any", artifact)
+        return artifact
     told = cast("dict[Any, Any]", artifact)
     return {key: value for key, value in told.items() if key != HALT} or None
 
