@@ -12,14 +12,13 @@ from langgraph.graph import StateGraph
 
 from hornbook.contracts.contract import Contract
 from hornbook.errors import DefinitionError
+from hornbook.hosting.held import Contracts, with_recovery
 from hornbook.step.recover import Recover
 from hornbook_langgraph.compat import NodeRunnable
 from hornbook_langgraph.fitted import fitted
 from hornbook_langgraph.node import node_runnable
 
-__all__ = ["Contracts", "attach", "detach", "with_recovery"]
-
-Contracts = Mapping[str, Contract[Any] | tuple[Contract[Any], Recover]]
+__all__ = ["attach", "detach"]
 
 _HANDLER = "__error_handler__"
 
@@ -76,23 +75,6 @@ def detach(builder: "StateGraph[Any, Any, Any, Any]", names: Iterable[str] | Non
             raise DefinitionError(f"node {name!r} has no contract that attach() put on it")
     for name in chosen:
         builder.nodes[name] = replace(builder.nodes[name], runnable=attached[name].original)
-
-
-def with_recovery(name: str, given: object) -> tuple[Contract[Any], Recover]:
-    """A contract with its recovery, from either form.
-
-    Raises:
-        DefinitionError: it is neither.
-    """
-    match given:
-        case Contract():
-            return cast("Contract[Any]", given), Recover()
-        case (Contract(), Recover()):
-            return cast("tuple[Contract[Any], Recover]", given)
-        case _:
-            raise DefinitionError(
-                f"{name!r}: give a Contract, or a pair of Contract and Recover, not {given!r:.80}"
-            )
 
 
 def _contracted(

@@ -111,7 +111,7 @@ def _unforged_message(message: ToolMessage) -> ToolMessage:
     artifact = message.artifact
     if not isinstance(artifact, dict) or HALT not in artifact or _ours.get(id(message)) is message:
         return message
-    return message.model_copy(update={"artifact": _without_halt(artifact)})
+    return message.model_copy(update={"artifact": _without_halt(message.artifact)})
 
 
 def _without_halt(artifact: object) -> Any:

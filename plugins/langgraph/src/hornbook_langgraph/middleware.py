@@ -13,12 +13,12 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.types import Command
 
 from hornbook.errors import DefinitionError
+from hornbook.hosting.ambient import AmbientRun
+from hornbook.hosting.held import Contracts, with_recovery
+from hornbook.hosting.rules import Rules
 from hornbook.trace.frame import current
 from hornbook.trace.runs import Run
-from hornbook_langgraph.ambient import AmbientRun
-from hornbook_langgraph.attaching import Contracts, with_recovery
 from hornbook_langgraph.model import MODEL, ModelWrap
-from hornbook_langgraph.rules import Rules
 from hornbook_langgraph.tools import Halt, Tools, ToolWrap
 
 __all__ = ["HornbookMiddleware"]

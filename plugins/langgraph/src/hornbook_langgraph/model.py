@@ -10,16 +10,15 @@ from hornbook.budget import Spent
 from hornbook.contracts.contract import Contract
 from hornbook.contracts.report import ContractViolation
 from hornbook.errors import DefinitionError
+from hornbook.hosting.rules import Rules
 from hornbook.step.attempts import feedback
 from hornbook.step.effects import Call, Effect, adrive, drive
 from hornbook.step.hosted import HostedStep
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recover import Recover
-from hornbook.trace.frame import RUN, current
 from hornbook_langgraph.compat import resumed, running_config
 from hornbook_langgraph.halting import closing, closing_of, halts
 from hornbook_langgraph.identity import ModelIdentity
-from hornbook_langgraph.rules import Rules, record_rules
 from hornbook_langgraph.tools import Halt
 
 if TYPE_CHECKING:
@@ -58,8 +57,8 @@ class ModelWrap:
         self._halt = halt
         contract, recover = given or (None, Recover())
         self._holds_back = contract is not None
-        self._plain = contract is None and not rules.given
-        """Whether a call needs nothing but its step."""
+        self._plain = contract is None
+        """Whether a call needs nothing but its step, unless there are rules."""
         self._quiet: tuple[object, object] | None = None
         if contract is not None:
             contract.refuse_unknown_inputs(_INPUTS, MODEL)
@@ -86,9 +85,7 @@ class ModelWrap:
         messages = request.messages
         if halted := halts(messages):
             return closing(halted)
-        frame = current.get()
-        run = None if frame is None else frame[RUN]
-        if self._plain and (run is None or run.namespace is None):
+        if self._plain and not self._rules.may_apply():
             return self._step.call(handler, (request,), _NO_KWARGS)
         asking = _Asking(self, handler)
         return self._step.call(asking.ask, (request,), _NO_KWARGS)
@@ -98,9 +95,7 @@ class ModelWrap:
         messages = request.messages
         if halted := halts(messages):
             return closing(halted)
-        frame = current.get()
-        run = None if frame is None else frame[RUN]
-        if self._plain and (run is None or run.namespace is None):
+        if self._plain and not self._rules.may_apply():
             return await self._step.acall(handler, (request,), _NO_KWARGS)
         asking = _Asking(self, handler)
         return await self._step.acall(asking.aask, (request,), _NO_KWARGS)
@@ -109,10 +104,7 @@ class ModelWrap:
         """The text of the rules for a request, which is recorded as injected."""
         agent = running_config().get("metadata", {}).get("lc_agent_name")
         names = _tool_names(request.tools)
-        rules, text = yield from self._rules.find(_last_request(request.messages), names, agent)
-        if text:
-            record_rules(rules, text)
-        return text
+        return (yield from self._rules.text(_last_request(request.messages), names, agent))
 
     def held_back(self, request: Request) -> Request:
         """The request with a model whose tokens are not streamed before they are accepted."""

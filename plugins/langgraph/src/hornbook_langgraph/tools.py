@@ -13,6 +13,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from hornbook.contracts.contract import Contract
 from hornbook.contracts.report import ContractReport, ContractViolation
 from hornbook.errors import DefinitionError
+from hornbook.hosting.held import Contracts, with_recovery
 from hornbook.kernel.feedback import feedback
 from hornbook.kernel.guard import ToolGuard
 from hornbook.step.hosted import HostedStep
@@ -28,7 +29,6 @@ from hornbook_langgraph.answers import (
     revealing,
     value_of,
 )
-from hornbook_langgraph.attaching import Contracts, with_recovery
 from hornbook_langgraph.compat import (
     resumed,
     running_config,
