@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import Context
 from pathlib import Path
 
-from hornbook.trace.frame import Frame, current
+from hornbook.trace.frame import Frame, current, current_run
 from hornbook.trace.runs import Run
 
 __all__ = ["AmbientRun"]
@@ -32,7 +32,7 @@ class AmbientRun:
     @contextmanager
     def around(self) -> Generator[None]:
         """Let the steps inside join the run, unless they are in one already."""
-        if current.get() is not None:
+        if current_run() is not None:
             yield
             return
         token = current.set(self._frame or self._open())

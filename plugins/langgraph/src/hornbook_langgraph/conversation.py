@@ -8,10 +8,12 @@ before is remembered, so that a value from an early turn still has its source.
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from itertools import islice
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from pydantic import BaseModel
 
 from hornbook.kernel.context import GuardContext, Source
 from hornbook_langgraph.compat import conversation
@@ -51,16 +53,16 @@ class Conversations:
         key = conversation(runtime)
         if key is None:
             return
-        last = self._unread.get(key)
-        self._unread[key] = messages
-        if last is not None and len(messages) < len(last):  # something is gone from it
-            with self._lock:
+        with self._lock:
+            last = self._unread.get(key)
+            self._unread[key] = messages
+            if last is not None and len(messages) < len(last):  # something is gone from it
                 self._of(key).see(last)
-        if len(self._unread) > _UNREAD:
-            self._read_oldest()
+            if len(self._unread) > _UNREAD:
+                self._read_oldest()
 
     def context(self, runtime: Any, state: Any) -> GuardContext:
-        """The sources of a conversation: its history, what was seen before, and its state."""
+        """The sources: the history, what was seen before, the state, and the run's context."""
         return cast("GuardContext", Sources(self, runtime, state))
 
     def sources(self, runtime: Any, state: Any) -> Iterator[Source]:
@@ -89,15 +91,15 @@ class Conversations:
         for number, turn in enumerate(earlier, 1):
             yield Source(f"earlier turn {number}", turn)
         yield from results
-        yield from GuardContext(state=_plain(state)).sources()
+        settings = _fields(getattr(runtime, "context", None))
+        yield from GuardContext(state=_plain(state), trusted=settings).sources()
 
     def _read_oldest(self) -> None:
-        with self._lock:
-            key = next(iter(self._unread))
-            messages = self._unread.pop(key)
-            # A run without a thread does not come back, so that its history can go.
-            if isinstance(key, str):
-                self._of(key).see(messages)
+        key = next(iter(self._unread))
+        messages = self._unread.pop(key)
+        # A run without a thread does not come back, so that its history can go.
+        if isinstance(key, str):
+            self._of(key).see(messages)
 
     def _of(self, key: Hashable) -> "_Conversation":
         known = self._known.get(key)
@@ -229,6 +231,15 @@ def _plain(state: Any) -> dict[str, Any]:
         for name, value in cast("Mapping[str, Any]", state).items()
         if name not in _NO_SOURCE and value is not None and _is_json(value, _DEEPEST)
     }
+
+
+def _fields(context: Any) -> dict[str, Any]:
+    """What a graph was called with as its context: the signed-in user, say, and settings."""
+    if isinstance(context, BaseModel):
+        context = dict(context)
+    elif is_dataclass(context) and not isinstance(context, type):
+        context = {field.name: getattr(context, field.name, None) for field in fields(context)}
+    return _plain(context)
 
 
 def _is_json(value: Any, depth: int) -> bool:

@@ -16,7 +16,7 @@ from hornbook.errors import DefinitionError
 from hornbook.hosting.ambient import AmbientRun
 from hornbook.hosting.held import Contracts, with_recovery
 from hornbook.hosting.rules import Rules
-from hornbook.trace.frame import current
+from hornbook.trace.frame import current_run
 from hornbook.trace.runs import Run
 from hornbook_langgraph.model import MODEL, ModelWrap
 from hornbook_langgraph.tools import Halt, Tools, ToolWrap
@@ -94,7 +94,7 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelResponse[Any] | AIMessage:
         """Stand around a model call."""
         self._see(request)
-        if self._ambient is None or current.get() is not None:
+        if self._ambient is None or current_run() is not None:
             return self._model.wrap(request, handler)
         with self._ambient.around():
             return self._model.wrap(request, handler)
@@ -106,7 +106,7 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelResponse[Any] | AIMessage:
         """Stand around a model call of an async run."""
         self._see(request)
-        if self._ambient is None or current.get() is not None:
+        if self._ambient is None or current_run() is not None:
             return await self._model.awrap(request, handler)
         with self._ambient.around():
             return await self._model.awrap(request, handler)
@@ -117,7 +117,7 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
     ) -> ToolMessage | Command[Any]:
         """Stand around a tool call."""
-        if self._ambient is None or current.get() is not None:
+        if self._ambient is None or current_run() is not None:
             return self._tools.wrap(request, handler)
         with self._ambient.around():
             return self._tools.wrap(request, handler)
@@ -128,7 +128,7 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
         """Stand around a tool call of an async run."""
-        if self._ambient is None or current.get() is not None:
+        if self._ambient is None or current_run() is not None:
             return await self._tools.awrap(request, handler)
         with self._ambient.around():
             return await self._tools.awrap(request, handler)

@@ -111,9 +111,11 @@ class ModelWrap:
         if not self._holds_back:
             return request
         model: Any = request.model
+        if not hasattr(model, "tags"):  # another middleware put something else in its place
+            return request
         known = self._quiet
         if known is None or known[0] is not model:
-            tags = [*(getattr(model, "tags", None) or ()), _NOSTREAM]
+            tags = [*(model.tags or ()), _NOSTREAM]
             known = self._quiet = (model, model.model_copy(update={"tags": tags}))
         return request.override(model=cast("Any", known[1]))
 
@@ -138,7 +140,7 @@ class _Asking:
         self._wrap = wrap
         self._handler = handler
         self._text: str | None = None
-        self._rejected: AIMessage | None = None
+        self._rejected: Sequence[BaseMessage] = ()
 
     def ask(self, request: Request) -> Response:
         """One attempt, from sync code."""
@@ -157,11 +159,11 @@ class _Asking:
             changed = changed.override(system_message=system)
         told = feedback()
         if told is not None:
-            rejected = [] if self._rejected is None else [self._rejected]
-            messages = [*changed.messages, *rejected, HumanMessage(str(told))]
+            messages = [*changed.messages, *self._rejected, HumanMessage(str(told))]
             changed = changed.override(messages=cast("Any", messages))
         response: Response = yield Call(self._handler, (changed,), {})
-        self._rejected = _message_of(response)
+        # With the answers to its calls, if it made any: a provider wants each one answered.
+        self._rejected = getattr(response, "result", ())
         return response
 
 
