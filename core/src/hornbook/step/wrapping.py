@@ -1,13 +1,13 @@
 """The functions that `contract` and `checked` put in place of a step's own."""
 
 import functools
-import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from typing import Any, ParamSpec, TypeVar, cast
 
 from hornbook.contracts.contract import Contract
 from hornbook.errors import DefinitionError
 from hornbook.step.binding import Parameters
+from hornbook.step.colour import is_asyncgen, is_coroutine, is_generator, qualified
 from hornbook.step.effects import adrive, drive
 from hornbook.step.hot import async_wrapper, sync_wrapper
 from hornbook.step.model import Checked
@@ -98,7 +98,7 @@ def decorated(
     if not callable(fn):
         raise DefinitionError(f"contract {contract.name!r}: {fn!r} is no function")
     parameters = Parameters(fn)
-    step = name or _qualified(fn)
+    step = name or qualified(fn)
     contract.refuse_unknown_inputs(parameters.names, step)
     if deterministic and recover.retry and recover.modify is None:
         raise DefinitionError(
@@ -122,7 +122,7 @@ def decorated(
 def _wrapped(
     fn: Callable[..., Any], operation: Operation, max_items: int
 ) -> tuple[Callable[..., Any], Contracted]:
-    if _is_asyncgen(fn):
+    if is_asyncgen(fn):
         collect = _acollecting(fn, max_items)
         behind = Contracted(operation, collect, asynchronous=True, generator=True)
 
@@ -132,7 +132,7 @@ def _wrapped(
                 yield item
 
         return items, behind
-    if _is_generator(fn):
+    if is_generator(fn):
         gather = _collecting(fn, max_items)
         behind = Contracted(operation, gather, asynchronous=False, generator=True)
 
@@ -140,7 +140,7 @@ def _wrapped(
             yield from drive(Recovery(operation, gather, args, kwargs).live()).settled()
 
         return each, behind
-    if _is_coroutine(fn):
+    if is_coroutine(fn):
         behind = Contracted(operation, fn, asynchronous=True, generator=False)
         return async_wrapper(fn, operation), behind
     behind = Contracted(operation, fn, asynchronous=False, generator=False)
@@ -179,9 +179,9 @@ def _collecting_fallbacks(recover: Recover, max_items: int) -> Recover:
     from dataclasses import replace
 
     def collected(fallback: Callable[..., Any]) -> Callable[..., Any]:
-        if _is_asyncgen(fallback):
+        if is_asyncgen(fallback):
             return _acollecting(fallback, max_items)
-        return _collecting(fallback, max_items) if _is_generator(fallback) else fallback
+        return _collecting(fallback, max_items) if is_generator(fallback) else fallback
 
     if not recover.fallback:
         return recover
@@ -191,10 +191,10 @@ def _collecting_fallbacks(recover: Recover, max_items: int) -> Recover:
 def _refuse_unfit_fallbacks(
     fn: Callable[..., Any], step: str, parameters: Parameters, recover: Recover
 ) -> None:
-    asynchronous = _is_coroutine(fn) or _is_asyncgen(fn)
+    asynchronous = is_coroutine(fn) or is_asyncgen(fn)
     for fallback in recover.fallback:
-        named = _qualified(fallback)
-        if not asynchronous and (_is_coroutine(fallback) or _is_asyncgen(fallback)):
+        named = qualified(fallback)
+        if not asynchronous and (is_coroutine(fallback) or is_asyncgen(fallback)):
             raise DefinitionError(
                 f"step {step!r} is sync and its fallback {named!r} is async: "
                 f"make the step async, or the fallback sync"
@@ -205,25 +205,3 @@ def _refuse_unfit_fallbacks(
                 f"step {step!r} takes {parameters} and its fallback {named!r} takes {theirs}: "
                 f"a fallback is called with the same arguments"
             )
-
-
-def _is_coroutine(fn: Callable[..., Any]) -> bool:
-    return _has_colour(fn, inspect.iscoroutinefunction)
-
-
-def _is_generator(fn: Callable[..., Any]) -> bool:
-    return _has_colour(fn, inspect.isgeneratorfunction)
-
-
-def _is_asyncgen(fn: Callable[..., Any]) -> bool:
-    return _has_colour(fn, inspect.isasyncgenfunction)
-
-
-def _has_colour(fn: Callable[..., Any], is_it: Callable[[object], bool]) -> bool:
-    # An object with __call__ has the colour of that method.
-    return is_it(fn) or (not inspect.isroutine(fn) and is_it(getattr(fn, "__call__", None)))  # noqa: B004
-
-
-def _qualified(fn: Callable[..., Any]) -> str:
-    name = str(getattr(fn, "__qualname__", None) or type(fn).__name__)
-    return name.rpartition("<locals>.")[2]

@@ -10,6 +10,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from hornbook.contracts.contract import Contract
 from hornbook.errors import DefinitionError
+from hornbook.step.colour import is_asyncgen, is_coroutine, is_generator, qualified
 from hornbook.step.hosted import HostedStep
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recover import Recover
@@ -128,14 +129,14 @@ def node_runnable(
 def _decorated(
     fn: Callable[..., Any], contract: Contract[Any], recover: Recover, name: str | None
 ) -> Callable[..., Any]:
-    step = name or _qualified(fn)
+    step = name or qualified(fn)
     if not callable(fn):
         raise DefinitionError(f"contract {contract.name!r}: {fn!r} is no node")
     _refuse_generator(fn, step)
     parameters = NodeParameters(fn, step)
     if parameters.names is not None:
         contract.refuse_unknown_inputs(parameters.names, step)
-    asynchronous = _has_colour(fn, inspect.iscoroutinefunction)
+    asynchronous = is_coroutine(fn)
     operation = _operation(
         step,
         contract,
@@ -215,8 +216,8 @@ def _as_nodes(recover: Recover, step: str, *, asynchronous: bool) -> Recover:
 
 
 def _as_node(fallback: Callable[..., Any], step: str, asynchronous: bool) -> Callable[..., Any]:
-    named = _qualified(fallback)
-    if _has_colour(fallback, inspect.iscoroutinefunction) and not asynchronous:
+    named = qualified(fallback)
+    if is_coroutine(fallback) and not asynchronous:
         raise DefinitionError(
             f"step {step!r} is sync and its fallback {named!r} is async: "
             f"make the node async, or the fallback sync"
@@ -249,18 +250,8 @@ def _of(runtime: Any, name: str) -> Any:
 
 
 def _refuse_generator(fn: Callable[..., Any], step: str) -> None:
-    if _has_colour(fn, inspect.isgeneratorfunction) or _has_colour(fn, inspect.isasyncgenfunction):
+    if is_generator(fn) or is_asyncgen(fn):
         raise DefinitionError(
             f"node {step!r} is a generator, of which LangGraph keeps only what is yielded last: "
             f"return the update, and stream with runtime.stream_writer"
         )
-
-
-def _has_colour(fn: Callable[..., Any], is_it: Callable[[object], bool]) -> bool:
-    # An object with __call__ has the colour of that method.
-    return is_it(fn) or (not inspect.isroutine(fn) and is_it(getattr(fn, "__call__", None)))  # noqa: B004
-
-
-def _qualified(fn: Any) -> str:
-    name = str(getattr(fn, "__qualname__", None) or type(fn).__name__)
-    return name.rpartition("<locals>.")[2]
