@@ -1,6 +1,6 @@
 """The requirements manifest: every promise Hornbook makes, where it comes from, and its part.
 
-The entries are data, one file a part in `promises/`; `test_requirements.py` holds them and the
+The entries are data, in `promises/part-NN.toml` or `part-NN-area.toml`; `test_requirements.py` holds them and the
 tests to each other. A later part's entries are added when that part begins, since an entry needs
 a test. A source is a section of the design, a point of a part, or what was seen of a host
 (`hosts`). Ids are `area:feature:variant`, and tests name the ones they prove:
@@ -55,7 +55,7 @@ def load(root: Path) -> dict[str, Requirement]:
 def _entries(file: Path, shown: str) -> Iterator[tuple[str, Requirement]]:
     text = file.read_text(encoding="utf-8")
     lines = [line.partition('" = ')[0].removeprefix('"') for line in text.splitlines()]
-    part = int(file.stem.removeprefix("part-"))
+    part = int(file.stem.split("-")[1])
     for source, promises in tomllib.loads(text).items():
         for key, promise in promises.items():
             where = f"{shown}:{lines.index(key) + 1}"

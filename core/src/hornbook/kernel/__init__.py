@@ -4,7 +4,7 @@ from hornbook.kernel.context import GuardContext, ToolResult
 from hornbook.kernel.feedback import feedback
 from hornbook.kernel.guard import Grounding, ToolGuard
 from hornbook.kernel.registry import ToolRegistry, ToolSpec, UnknownTool
-from hornbook.kernel.schema import SchemaProblem
+from hornbook.schema import SchemaProblem
 
 __all__ = [
     "Grounding",

@@ -11,8 +11,8 @@ from hornbook.contracts import Verdict, Violation
 from hornbook.contracts.shown import shown
 from hornbook.kernel.plain import first_unfit
 from hornbook.kernel.registry import ToolRegistry, ToolSpec, nearest
-from hornbook.kernel.schema import SchemaProblem
-from hornbook.kernel.schema.compiler import child
+from hornbook.schema import SchemaProblem
+from hornbook.schema.compiler import child
 from hornbook.trace.redact import redact_text
 
 __all__ = ["Findings", "check_arguments", "check_tool", "read_arguments"]

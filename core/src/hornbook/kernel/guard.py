@@ -19,8 +19,8 @@ from hornbook.kernel.feedback import feedback
 from hornbook.kernel.grounds import Found, Policy, Ungrounded, find
 from hornbook.kernel.quick import quick_test
 from hornbook.kernel.registry import ToolRegistry, ToolSpec
-from hornbook.kernel.schema.compiler import child
 from hornbook.kernel.shape import Leaf, declares, leaves
+from hornbook.schema.compiler import child
 
 __all__ = ["Grounding", "ToolGuard"]
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, cast
 
 from hornbook.contracts.segments import joined
-from hornbook.kernel.schema.compiler import MAX_DEPTH
+from hornbook.schema.compiler import MAX_DEPTH
 
 __all__ = ["Unfit", "first_unfit", "is_finite"]
 

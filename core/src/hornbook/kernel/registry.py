@@ -6,9 +6,9 @@ from inspect import iscoroutinefunction
 from typing import Any, cast
 
 from hornbook.errors import DefinitionError, HornbookError
-from hornbook.kernel.schema import CompiledSchema, compile_schema
 from hornbook.kernel.shape import Shape, shape
 from hornbook.kernel.signature import description, parameters, public_methods, tool_name
+from hornbook.schema import CompiledSchema, compile_schema
 
 __all__ = ["ToolRegistry", "ToolSpec", "UnknownTool"]
 

@@ -10,8 +10,8 @@ from typing import Any, Literal, cast
 from uuid import UUID
 
 from hornbook.contracts.paths import joined, parse
-from hornbook.kernel.schema.compiler import MAX_DEPTH, resolve
-from hornbook.kernel.schema.values import same
+from hornbook.schema.compiler import MAX_DEPTH, resolve
+from hornbook.schema.values import same
 
 __all__ = ["Leaf", "Shape", "covers", "declares", "is_fixed", "leaves", "shape"]
 

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from hornbook.contracts.paths import parse
 from hornbook.errors import DefinitionError
 from hornbook.kernel.registry import ToolSpec
-from hornbook.kernel.schema import compile_schema
+from hornbook.schema import compile_schema
 
 __all__ = ["spec_of"]
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from hornbook.kernel.schema.compiler import Build, Check, Compiler, Visit, ill_formed
+from hornbook.schema.compiler import Build, Check, Compiler, Visit, ill_formed
 
 __all__ = ["VALUE_KEYWORDS", "count", "describe", "freeze", "is_number", "matcher", "same"]
 

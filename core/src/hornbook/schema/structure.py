@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from hornbook.kernel.schema.compiler import (
+from hornbook.schema.compiler import (
     Build,
     Check,
     Compiler,
@@ -11,7 +11,7 @@ from hornbook.kernel.schema.compiler import (
     Visit,
     ill_formed,
 )
-from hornbook.kernel.schema.values import count, describe, freeze, matcher
+from hornbook.schema.values import count, describe, freeze, matcher
 
 __all__ = ["STRUCTURE_KEYWORDS"]
 

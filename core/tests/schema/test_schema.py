@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from hornbook.errors import DefinitionError
-from hornbook.kernel.schema import compile_schema, problems
+from hornbook.schema import compile_schema, problems
 
 pytestmark = pytest.mark.requirement("guard:arguments:ill-typed")
 

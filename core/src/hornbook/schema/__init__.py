@@ -8,9 +8,9 @@ ever refuses what a conforming validator would refuse, so that no good call is l
 from typing import Any
 
 from hornbook.errors import DefinitionError
-from hornbook.kernel.schema.compiler import Check, Compiler, SchemaProblem, Visit
-from hornbook.kernel.schema.structure import STRUCTURE_KEYWORDS
-from hornbook.kernel.schema.values import VALUE_KEYWORDS
+from hornbook.schema.compiler import Check, Compiler, SchemaProblem, Visit
+from hornbook.schema.structure import STRUCTURE_KEYWORDS
+from hornbook.schema.values import VALUE_KEYWORDS
 
 __all__ = ["CompiledSchema", "SchemaProblem", "compile_schema", "problems"]
 
