@@ -62,6 +62,8 @@ class Config(BaseModel):
     """Names of registered trace sinks that get every event, such as `logging`."""
     redact_keys: _Names = ()
     """Further keys whose values never reach a record."""
+    calibrations: Path | None = None
+    """File of the error rates that `hornbook calibrate` measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +222,7 @@ def _anchored(key: str, value: str, folder: Path) -> str | None:
         return value
     if not value:
         return None
-    is_path = key == "trace" or (key == "store" and not re.search(r"://|=|^:memory:$", value))
+    is_path = key in ("trace", "calibrations") or (key == "store" and not re.search(r"://|=|^:memory:$", value))
     return str(folder / _at_home(Path(value))) if is_path else value
 
 
@@ -232,7 +234,7 @@ def _at_home(path: Path) -> Path:
 
 
 def _optional_texts() -> tuple[str, ...]:
-    return ("trace", "store", "namespace")
+    return ("trace", "store", "namespace", "calibrations")
 
 
 def _variables() -> dict[str, str]:

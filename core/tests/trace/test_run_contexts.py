@@ -129,7 +129,7 @@ def test_a_step_that_outlives_its_run_still_gives_its_value(
     with run(trace=tmp_path / "runs") as opened:
         late = opened.wrap(step)
     assert late(3) == 3
-    assert kinds(opened.events) == ["run.start", "run.end"]
+    assert kinds(opened.events) == ["run.start", "run.end", "step.start", "step.end"]
     assert [one.name for one in caplog.records if one.name != "hornbook.plugins"] == [
         "hornbook.trace"
     ]

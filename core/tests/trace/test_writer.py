@@ -337,16 +337,22 @@ def test_a_descriptor_that_somebody_closed_drops_records(make, fields):
 
 
 @pytest.mark.requirement("trace:write:fails-open")
-def test_what_comes_after_the_end_is_dropped(make, fields, caplog):
+def test_what_comes_after_the_end_is_kept_in_a_file_of_its_own(make, fields, caplog):
     file = make()
+    first = file.path
     file.end(fields("run.end", file.run))
     with caplog.at_level(logging.WARNING, "hornbook"):
-        assert file.append(fields("note", file.run)) == -1
+        assert file.append(fields("note", file.run, name="late")) == 0
+        assert file.append(fields("note", file.run, name="later")) == 1
     assert caplog.messages == [
-        f"a record of run {file.run} cannot be written: the run {file.run} has ended;"
-        " the run goes on, its record is incomplete"
+        f"run {file.run} has ended and a step of it goes on; its record is incomplete"
     ]
-    assert verify_trace(file.path.parent).ok
+    assert [event.name for event in read(file.path)] == ["late", "later"]
+    found = verify_trace(first.parent)
+    assert (found.status, found.problems) == (
+        "incomplete",
+        (f"{file.path.name} was begun after the end of the run was anchored",),
+    )
     strict = make(strict=True)
     strict.end(fields("run.end", strict.run))
     with pytest.raises(TraceError):

@@ -16,6 +16,8 @@ class Judgement:
     score: float | None
     """In [0, 1]; None when the judge cannot tell."""
     evidence: Any = None
+    reason: str = ""
+    """Why there is no score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,12 @@ class Question:
 
 @runtime_checkable
 class Judge(Protocol):
-    """Scores questions in batches, sync or async."""
+    """Scores questions in batches, sync or async.
+
+    A judge may also carry `identity`, a text that changes when its answers may (without it,
+    its type and `version` stand for it), and `max_calls`, the most calls that one batch takes
+    of a budget (1 without it: asking a judge reserves one; None where nobody can say).
+    """
 
     def judge(
         self, questions: Sequence[Question], /
@@ -71,7 +78,11 @@ class Calibration:
     """Share of bad values that it let pass."""
     false_reject: Rate
     """Share of good values that it refused."""
+    undetermined: int = 0
+    """How many of the n it could not decide; they count as refused, unless it waives them."""
 
     def __str__(self) -> str:
         """On one line, for reports."""
-        return f"n={self.n}, false accept {self.false_accept}, false reject {self.false_reject}"
+        undecided = f", undetermined {self.undetermined}" if self.undetermined else ""
+        rates = f"false accept {self.false_accept}, false reject {self.false_reject}"
+        return f"n={self.n}, {rates}{undecided}"

@@ -65,17 +65,17 @@ class TraceFile:
     def _reset(self) -> None:
         self._lock = threading.RLock()
         self._pid = os.getpid()
+        self._busy = self._warned = False
+        self._begin()
+
+    def _begin(self) -> None:
         self._token = self._writer = str(self._pid)
         self._fd: int | None = None
         # Number of the next event, hash of the last line, bytes: one attribute, so that an
         # exception between two statements (a signal's, say) cannot leave half a change.
         self._at: tuple[int, bytes, int] = (0, b"", 0)
-        self._dirty = False
-        self._busy = False
-        self._ended = False
-        self._warned = False
-        self._steps = 0
-        self._unreported = 0
+        self._dirty = self._ended = False
+        self._steps = self._unreported = 0
         self._reason = ""
         self.dropped = 0
         """Records that could not be written."""
@@ -274,7 +274,7 @@ class TraceFile:
         if self._pid != os.getpid():
             self._forked()
         if self._ended:
-            raise TraceError(f"the run {self.run} has ended")
+            self._outlive()
         fd = self._open() if self._fd is None else self._fd
         if self._dirty:
             # The last write failed or was interrupted: part of a line may stand there.
@@ -360,6 +360,17 @@ class TraceFile:
         self._role, self._parent, self._ended = "child", parent, ended
         if fd is not None:
             os.close(fd)
+
+    def _outlive(self) -> None:
+        """Go on in a file that the end of the run did not anchor: steps may outlive their run."""
+        if self._strict:
+            raise TraceError(f"the run {self.run} has ended")
+        self._role, self._parent = "child", self._writer
+        self._begin()
+        if not self._warned:
+            self._warned = True
+            text = "run %s has ended and a step of it goes on; its record is incomplete"
+            logger("trace").warning(text, self.run)
 
     def after_fork(self) -> None:
         """In the child of a fork: leave the file to the parent."""
