@@ -111,11 +111,12 @@ def test_a_run_that_cannot_be_read_is_listed_as_broken(record: Path, capsys: Cap
 
 
 @pytest.mark.requirement("trace:command:show")
-@pytest.mark.parametrize("given", ["id", "lower-case id", "folder", "file"])
+@pytest.mark.parametrize("given", ["id", "lower-case id", "start of the id", "folder", "file"])
 def test_a_run_is_shown_by_id_folder_or_file(record: Path, capsys: Capture, given: str) -> None:
     named = {
         "id": record.name,
         "lower-case id": record.name.lower(),
+        "start of the id": record.name[:8],
         "folder": str(record),
         "file": str(the_file(record)),
     }
@@ -150,7 +151,24 @@ def test_a_run_is_shown_as_json(record: Path, capsys: Capture) -> None:
 def test_a_run_that_is_not_there_is_one_sentence(folder: Path, capsys: Capture) -> None:
     assert refusal(capsys, "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV") == (
         "there is no record '01ARZ3NDEKTSV4RRFFQ69G5FAV': no such file or folder, "
-        "and no run of that id in runs"
+        "and no run whose id begins so in runs"
+    )
+
+
+@pytest.mark.requirement("trace:command:show", "cli:errors:sentence")
+def test_the_start_of_several_ids_is_one_sentence(record: Path, capsys: Capture) -> None:
+    other = record.name[:-1] + ("0" if record.name[-1] != "0" else "1")
+    (record.parent / other).mkdir()
+    assert refusal(capsys, "show", record.name[:8]) == (
+        f"'{record.name[:8]}' begins the ids of 2 runs in runs"
+    )
+
+
+@pytest.mark.requirement("trace:command:show", "cli:errors:sentence")
+def test_a_path_that_is_not_there_is_taken_for_no_id(record: Path, capsys: Capture) -> None:
+    assert refusal(capsys, "show", f"elsewhere/{record.name}") == (
+        f"there is no record 'elsewhere/{record.name}': no such file or folder, "
+        "and no run whose id begins so in runs"
     )
 
 

@@ -193,6 +193,16 @@ def test_a_run_inside_another_joins_it() -> None:
     assert named.tags == {"a": "1", "b": "2"}
 
 
+@pytest.mark.requirement("run:records:memory")
+@pytest.mark.parametrize("given", [True, 7, b"runs"])
+def test_a_trace_that_is_no_folder_is_one_sentence(given: object) -> None:
+    with pytest.raises(RunError) as refused:
+        run(trace=given)  # type: ignore[arg-type]
+    assert str(refused.value) == (
+        f"trace={given!r}: give the folder to record in, or None to keep the record in memory"
+    )
+
+
 @pytest.mark.requirement("run:nested:joins")
 def test_another_trace_in_a_run_is_an_error(tmp_path: Path) -> None:
     with run() as around:

@@ -16,7 +16,7 @@ from hornbook.trace.reader import RunSummary, list_runs, read, verify_trace
 __all__ = ["configure"]
 
 _EXIT_CODES = {"complete": 0, "broken": 1, "incomplete": 2}
-_RUN = "id of a run, its folder, or one of its files"
+_RUN = "id of a run or how it begins, its folder, or one of its files"
 _WHERE = "folder of the runs; by default the setting `trace`, or else `runs`"
 
 
@@ -92,13 +92,21 @@ def _record(arguments: Namespace) -> Path:
     given = Path(arguments.run)
     if given.exists():
         return given
-    found = _folder(arguments) / arguments.run.upper()
-    if is_run_id(found.name) and found.is_dir():
-        return found
+    folder = _folder(arguments)
+    found = _runs_named(folder, arguments.run.upper()) if given.name == arguments.run else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise TraceError(f"{arguments.run!r} begins the ids of {len(found)} runs in {folder}")
     raise TraceError(
-        f"there is no record {str(given)!r}: no such file or folder, and no run of that id in "
-        f"{found.parent}"
+        f"there is no record {str(given)!r}: no such file or folder, and no run whose id begins "
+        f"so in {folder}"
     )
+
+
+def _runs_named(folder: Path, start: str) -> list[Path]:
+    below = sorted(folder.iterdir()) if start and folder.is_dir() else []
+    return [run for run in below if run.name.startswith(start) and is_run_id(run.name)]
 
 
 def _folder(arguments: Namespace) -> Path:

@@ -52,7 +52,7 @@ class Run:
         handle: str | None = None,
         strict: bool | None = None,
     ) -> None:
-        self._trace = trace
+        self._trace = _folder_or_none(trace)
         self._budget = budget
         self._handle = _parse_handle(handle) if handle is not None else None
         self._strict = strict
@@ -312,7 +312,7 @@ def run(
             otherwise the run goes on and its record says that it is incomplete.
 
     Raises:
-        RunError: a run inside another names another `trace`.
+        RunError: `trace` is no folder, or a run inside another names another one.
     """
     return Run(
         trace=trace, budget=budget, namespace=namespace, tags=tags, handle=handle, strict=strict
@@ -335,6 +335,14 @@ def record(
     if durability != "process":
         raise RunError(f"durability {durability!r} is not known; there is 'process'")
     return run(folder, budget=budget, namespace=namespace, tags=tags)
+
+
+def _folder_or_none(trace: object) -> Trace:
+    if trace is None or trace is UNSET or isinstance(trace, str | Path):
+        return trace
+    raise RunError(
+        f"trace={trace!r:.80}: give the folder to record in, or None to keep the record in memory"
+    )
 
 
 def _parse_handle(text: str) -> dict[str, str | None]:
