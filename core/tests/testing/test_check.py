@@ -14,6 +14,12 @@ from hornbook.testing.conformance.scenario import Turn, model, said
 from hornbook.testing.memory_host import MemoryAdapter
 
 
+class Counted(MemoryAdapter):
+    """Declares what it can do in a tuple."""
+
+    capabilities = ("sync", "usage")  # type: ignore[assignment]
+
+
 class Modest(MemoryAdapter):
     """Declares little."""
 
@@ -36,6 +42,29 @@ class Unbuildable(MemoryAdapter):
         raise OSError("no room")
 
 
+class Leaving(MemoryAdapter):
+    """Its agent cannot be ended."""
+
+    def build(self, scene: Any) -> Any:
+        agent = super().build(scene)
+        agent.close = raising  # type: ignore[method-assign]
+        return agent
+
+
+class Unsure(MemoryAdapter):
+    """Cannot say which steps are its own."""
+
+    def is_own_step(self, start: Any) -> bool:
+        raise KeyError("own")
+
+
+class Skipping(MemoryAdapter):
+    """Skips where it cannot build: what is not declared is no excuse."""
+
+    def build(self, scene: Any) -> Any:
+        pytest.skip("the host is not installed")
+
+
 def only(*names: str) -> Callable[[str], bool]:
     return lambda case: case in names
 
@@ -49,6 +78,12 @@ def test_a_report_sums_up_and_shows_what_did_not_pass() -> None:
         "right-call[async]: declared unsupported (async)\n"
         "rules-shown[sync]: declared unsupported (rules)"
     )
+
+
+@pytest.mark.requirement("conformance:report:counts")
+def test_capabilities_may_be_any_collection_of_names() -> None:
+    report = check(Counted, only=only("usage-counted[sync]", "rules-shown[sync]"))
+    assert (len(report.passed), len(report.unsupported)) == (1, 1)
 
 
 @pytest.mark.requirement("conformance:report:unsupported")
@@ -100,6 +135,21 @@ def test_a_case_is_the_body_of_a_test() -> None:
         cases["contract-fallback[sync]"].verify(Forgetful)
     with pytest.raises(unittest.SkipTest, match="declared unsupported"):
         cases["right-call[async]"].verify(Modest)
+
+
+@pytest.mark.requirement("conformance:report:differences")
+@pytest.mark.parametrize(
+    ("adapter", "difference"),
+    [
+        (Leaving, "close() raised OSError: no room"),
+        (Unsure, "the record cannot be compared: is_own_step raised KeyError: 'own'"),
+        (Skipping, "build(scene) raised Skipped: the host is not installed"),
+    ],
+)
+def test_an_adapter_that_breaks_fails_its_case_and_no_other(adapter: Any, difference: str) -> None:
+    report = check(adapter, only=only("right-call[sync]", "missing-argument[sync]"))
+    assert len(report.failed) == 2
+    assert difference in str(report.failed[0]).replace("  ", "")
 
 
 @pytest.mark.requirement("conformance:kit:own-scenarios")
@@ -177,6 +227,14 @@ class Idle(MemoryAdapter):
     capabilities = frozenset({"turns"})
 
 
+class Nesting(MemoryAdapter):
+    capabilities = (("sync",),)  # type: ignore[assignment]
+
+
+def leaving() -> Any:
+    raise SystemExit(3)
+
+
 def raising() -> Any:
     raise OSError("no room")
 
@@ -194,6 +252,8 @@ def raising() -> Any:
         (Unknowing, "Unknowing: 'softhalt' is no capability; did you mean 'soft_halt'?"),
         (Listing, "Listing: capabilities is 'sync', and no set of names"),
         (Idle, "Idle: it declares neither 'sync' nor 'async', so nothing can run"),
+        (Nesting, "Nesting: ('sync',) is no capability, which is a name"),
+        (leaving, "the factory leaving raised SystemExit: 3"),
         (7, "7 is no factory: give a class or function without arguments"),
     ],
 )

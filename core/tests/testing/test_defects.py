@@ -16,6 +16,7 @@ from hornbook.kernel import GuardContext, ToolGuard, ToolRegistry
 from hornbook.step import hosted, recovery
 from hornbook.step.hookset import HookSet, HookSlot
 from hornbook.testing import conformance
+from hornbook.testing.conformance.scenarios.answering import LineDown
 from hornbook.testing.memory_host import Agent, HornbookMiddleware, MemoryAdapter, Message
 from hornbook.testing.memory_host.adapter import ModelCalls, ToolCalls
 from hornbook.testing.memory_host.testing import MemoryAgent
@@ -77,6 +78,53 @@ def takes_errors_for_results(patch: Patch) -> None:
         return error(self, text, call)
 
     patch.setattr(ToolCalls, "error", remembered)
+
+
+def hears_all_conversations(patch: Patch) -> None:
+    """What the user says in one conversation is a source in every other."""
+    said, everywhere = Heard.said, Heard()
+
+    def shared(self: Heard, *texts: str) -> None:
+        said(everywhere, *texts)
+        said(self, *everywhere.context().turns)
+
+    patch.setattr(Heard, "said", shared)
+
+
+def answers_for_the_model(patch: Patch) -> None:
+    """An exception of the model becomes an answer."""
+    ask, aask = Agent._ask, Agent._aask
+    sorry = Message(role="assistant", text="Sorry, something went wrong.")
+
+    def excused(self: Agent, request: Any) -> Message:
+        try:
+            return ask(self, request)
+        except LineDown:
+            return sorry
+
+    async def aexcused(self: Agent, request: Any) -> Message:
+        try:
+            return await aask(self, request)
+        except LineDown:
+            return sorry
+
+    patch.setattr(Agent, "_ask", excused)
+    patch.setattr(Agent, "_aask", aexcused)
+
+
+def shows_all_results(patch: Patch) -> None:
+    inputs = ModelCalls.inputs
+
+    def every_turn(self: ModelCalls, request: Any) -> Mapping[str, Any]:
+        results = [one.text for one in request.messages if one.role == "tool"]
+        return {**inputs(self, request), "results": results}
+
+    patch.setattr(ModelCalls, "inputs", every_turn)
+
+
+def shows_rules_twice(patch: Patch) -> None:
+    once = ModelCalls.with_rules
+    patch.setattr(ModelCalls, "with_rules", lambda *given: once(given[0], once(*given), given[2]))
 
 
 def runs_tools_elsewhere(patch: Patch) -> None:
@@ -223,6 +271,25 @@ DEFECTS = {
         answer-retried answer-halts-soft answer-halts-hard answer-judged-by-request-and-results
         answer-retried-with-rules usage-of-a-rejected-answer budget-of-a-retry
         hook-finds-a-violation""",
+    ),
+    "what one conversation heard is known in others": Defect(
+        hears_all_conversations, "other-conversation-is-no-source"
+    ),
+    "an exception of the model becomes an answer": Defect(answers_for_the_model, "model-raises"),
+    "the contract on answers sees results of earlier turns": Defect(
+        shows_all_results, "results-of-this-turn"
+    ),
+    "rules are shown twice": Defect(
+        shows_rules_twice, "rules-shown rules-of-a-namespace answer-retried-with-rules"
+    ),
+    "what tools gave is not recorded": Defect(
+        patched(ToolCalls, "recorded", always(None)), "right-call contract-retried own-trace"
+    ),
+    "what the model gave is not recorded": Defect(
+        patched(ModelCalls, "recorded", always(None)), "right-call answer-retried own-trace"
+    ),
+    "nothing says which call of the host a step is": Defect(
+        patched(ToolCalls, "meta", always({})), "right-call missing-argument own-trace"
     ),
     "tools run outside of their step": Defect(runs_tools_elsewhere, "contract-retried async-tools"),
     "contracts see texts": Defect(

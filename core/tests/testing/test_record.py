@@ -20,7 +20,9 @@ def event(seq: int, kind: Any, step: str, name: str = "", /, **data: Any) -> Eve
 
 
 def start(step: str, kind: str, name: str, seq: int = 0, /, **inputs: Any) -> Event:
-    return event(seq, "step.start", step, name, step=kind, host="x", inputs=inputs)
+    return event(
+        seq, "step.start", step, name, step=kind, host="x", inputs=inputs, meta={"call": step}
+    )
 
 
 def end(step: str, status: str = "satisfied", **data: Any) -> Event:
@@ -125,4 +127,15 @@ def test_a_record_that_is_not_well_formed_is_found() -> None:
         "twice: 2 step.end for one step.start",
         "never: 0 step.end for one step.start",
         "lost: the step around it is not in the record",
+    ]
+
+
+@pytest.mark.requirement("conformance:record:sound")
+def test_a_step_that_hides_its_call_or_its_output_is_found() -> None:
+    nameless = event(1, "step.start", "1", "quote", step="tool", host="x", inputs={})
+    empty = event(2, "step.end", "1", "quote", status="satisfied", output=None, microseconds=3)
+    around = event(0, "run.start", "R", "run"), event(3, "run.end", "R", "run")
+    assert unsound([around[0], nameless, empty, around[1]]) == [
+        "quote: nothing says which call of the host it is",
+        "quote: what it gave is not in the record",
     ]

@@ -46,6 +46,8 @@ class Reply:
     error: Exception | None = None
     shown: tuple[str, ...] = ()
     """Phrases that must stand in what the model is asked with; compared as by `plain`."""
+    once: tuple[str, ...] = ()
+    """Phrases that must stand there exactly once."""
     hidden: tuple[str, ...] = ()
     """Phrases that must not."""
     input_tokens: int = 10
@@ -190,6 +192,12 @@ class Conversation:
             if plain(phrase) not in text:
                 raise self._wrong(
                     f"call {number + 1}: the model was not shown {phrase!r}, but: {_end(text)}"
+                )
+        for phrase in reply.once:
+            times = text.count(plain(phrase))
+            if times != 1:
+                raise self._wrong(
+                    f"call {number + 1}: the model was shown {phrase!r} {times} times, not once"
                 )
         for phrase in reply.hidden:
             if plain(phrase) in text:

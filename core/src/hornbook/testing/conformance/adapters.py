@@ -1,7 +1,7 @@
 """From what a user names to an adapter, with one clear error where that fails."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -56,7 +56,9 @@ def adapter_of(factory: Factory) -> Adapter:
         raise AdapterError(f"{named} is no factory: give a class or function without arguments")
     try:
         adapter: Any = factory()
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a factory that skips a test, or exits, gives no adapter
         raise AdapterError(f"the factory {named} raised {told(error)}") from error
     lacking = [member for member in _MEMBERS if not hasattr(adapter, member)]
     if lacking:
@@ -71,7 +73,11 @@ def adapter_of(factory: Factory) -> Adapter:
 def _check_capabilities(named: str, declared: object) -> None:
     if isinstance(declared, str) or not isinstance(declared, set | frozenset | list | tuple):
         raise AdapterError(f"{named}: capabilities is {declared!r:.80}, and no set of names")
-    names = cast("set[object]", set(cast("Any", declared)))
+    listed = list(cast("Iterable[object]", declared))
+    odd = next((one for one in listed if not isinstance(one, str)), None)
+    if odd is not None:
+        raise AdapterError(f"{named}: {odd!r:.80} is no capability, which is a name")
+    names = set(listed)
     unknown = sorted(map(str, names - CAPABILITIES))
     if unknown:
         near = get_close_matches(unknown[0], CAPABILITIES, n=1)

@@ -62,8 +62,10 @@ class Case:
 
     def missing(self, adapter: Adapter) -> tuple[Capability, ...]:
         """What the case needs and the adapter does not declare."""
+        before = self.scenario.before
         needs: set[Capability] = {*self.scenario.needs, self.mode}
-        return tuple(sorted(needs - adapter.capabilities))
+        needs |= set() if before is None else before.needs
+        return tuple(sorted(needs - set(adapter.capabilities)))
 
     def play(self, adapter: Adapter) -> Finding:
         """Play the scenario on an agent of the adapter's host."""
@@ -71,11 +73,14 @@ class Case:
         if missing:
             return Finding(case=str(self), status="unsupported", missing=missing)
         # A context of its own: no run, and no setting of a host, reaches in from around.
-        playing = _Playing(self, adapter)
-        contextvars.Context().run(playing.play)
-        differences = tuple(playing.differences())
+        differences: list[str] = []
+        for scenario in (self.scenario.before, self.scenario):
+            if scenario is not None:
+                playing = _Playing(scenario, self.mode, adapter)
+                contextvars.Context().run(playing.play)
+                differences += playing.differences()
         status = "failed" if differences else "passed"
-        return Finding(case=str(self), status=status, differences=differences)
+        return Finding(case=str(self), status=status, differences=tuple(differences))
 
     def verify(self, factory: Callable[[], Adapter]) -> None:
         """Play the scenario, as the body of a test.
@@ -101,9 +106,10 @@ def cases() -> tuple[Case, ...]:
 
 @dataclass(slots=True)
 class _Playing:
-    """One case as it is played, and what is seen of it."""
+    """One scenario as it is played, and what is seen of it."""
 
-    case: Case
+    scenario: Scenario
+    mode: Mode
     adapter: Adapter
     desk: Desk = field(init=False)
     script: Conversation = field(init=False)
@@ -114,11 +120,11 @@ class _Playing:
     events: tuple[Event, ...] = ()
 
     def __post_init__(self) -> None:
-        self.desk = self.case.scenario.desk()
-        self.script = self.case.scenario.script.open()
+        self.desk = self.scenario.desk()
+        self.script = self.scenario.script.open()
 
     def play(self) -> None:
-        scenario = self.case.scenario
+        scenario = self.scenario
         with ExitStack() as around:
             folder = around.enter_context(tempfile.TemporaryDirectory())
             for number, make in enumerate(scenario.plugins, 1):
@@ -140,33 +146,48 @@ class _Playing:
         yield from self.script.problems
         yield from self.problems
         nothing: dict[str, Any] = {"calls": {}, "refunds": []}
-        expected = nothing | dict(self.case.scenario.state)
+        expected = nothing | dict(self.scenario.state)
         if self.desk.state() != expected:
             yield f"the tools: expected {expected}; they did {self.desk.state()}"
         if self.events:
             yield from (f"the record: {problem}" for problem in unsound(self.events))
-        seen = normalised(self.events, self.adapter.is_own_step)
-        if seen != self.case.scenario.record:
-            yield _record_difference(self.case.scenario.record, seen)
+        yield from self._differing_record()
         if self.trace:
             yield self.trace
+
+    def _differing_record(self) -> Iterator[str]:
+        try:
+            seen = normalised(self.events, self.adapter.is_own_step)
+        except Exception as error:  # noqa: BLE001 - it is the adapter's, and what is reported
+            yield f"the record cannot be compared: is_own_step raised {told(error)}"
+            return
+        if seen != self.scenario.record:
+            yield _record_difference(self.scenario.record, seen)
 
     def _play_all(self, folder: Path | None) -> None:
         try:
             host = self.host = self.adapter.build(self._scene(folder))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is what is reported
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - what skips a test is no success either
             self._unexpected("build(scene) raised", error)
             return
         try:
-            if self.case.mode == "sync":
+            if self.mode == "sync":
                 self._play_turns(host)
             else:
                 asyncio.run(self._aplay_turns(host))
         finally:
+            self._close(host)
+
+    def _close(self, host: HostAgent) -> None:
+        try:
             host.close()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is what is reported
+            self._unexpected("close() raised", error)
 
     def _play_turns(self, host: HostAgent) -> None:
-        for number, turn in enumerate(self.case.scenario.turns, 1):
+        for number, turn in enumerate(self.scenario.turns, 1):
             try:
                 came = host.run(turn.says)
             except (KeyboardInterrupt, SystemExit):
@@ -177,7 +198,7 @@ class _Playing:
                 return
 
     async def _aplay_turns(self, host: HostAgent) -> None:
-        for number, turn in enumerate(self.case.scenario.turns, 1):
+        for number, turn in enumerate(self.scenario.turns, 1):
             try:
                 came = await host.arun(turn.says)
             except (KeyboardInterrupt, SystemExit):
@@ -195,7 +216,7 @@ class _Playing:
                 self._unexpected(f"turn {number}: {problem}", came)
             else:
                 self.problems.append(f"turn {number}: {problem}")
-        wanted = sum(len(turn.replies) for turn in self.case.scenario.turns[:number])
+        wanted = sum(len(turn.replies) for turn in self.scenario.turns[:number])
         if len(self.script.asked) != wanted:
             self.problems.append(
                 f"turn {number}: the model was to give {wanted} replies by now; it was asked for "
@@ -213,10 +234,10 @@ class _Playing:
             )
 
     def _scene(self, folder: Path | None) -> Scene:
-        scenario, tools = self.case.scenario, self.desk.tools()
+        scenario, tools = self.scenario, self.desk.tools()
         return Scene(
             name=scenario.name,
-            mode=self.case.mode,
+            mode=self.mode,
             instructions=scenario.instructions,
             tools=tools,
             script=self.script,
@@ -252,9 +273,8 @@ def _ending_problem(ends: Ending, came: object) -> str | None:
         wanted = f"{ends.error} mentioning {', '.join(map(repr, ends.mentions))}"
         if not isinstance(came, BaseException):
             return f"expected {wanted}; got the final text {came!r}"
-        if type(came).__name__ != ends.error or not _mentions(str(came), ends.mentions):
-            return f"expected {wanted}; got"
-        return None
+        right = any(type(one).__name__ == ends.error for one in _raised(came, ends.wrapped))
+        return None if right and _mentions(str(came), ends.mentions) else f"expected {wanted}; got"
     if isinstance(came, BaseException):
         return "raised"
     if ends.text is not None:
@@ -263,6 +283,14 @@ def _ending_problem(ends: Ending, came: object) -> str | None:
         return None
     mentioned = ", ".join(map(repr, ends.mentions))
     return f"expected a closing text mentioning {mentioned}; got {came!r}"
+
+
+def _raised(error: BaseException, wrapped: bool) -> Iterator[BaseException]:
+    """The exception, and those that caused it where the host may wrap them."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ if wrapped else None
 
 
 def _mentions(text: str, phrases: Sequence[str]) -> bool:

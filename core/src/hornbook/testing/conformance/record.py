@@ -11,6 +11,7 @@ __all__ = ["normalised", "unsound"]
 
 _KINDS = ("model", "tool")
 _RAISED = ("error", "interrupted", "cancelled")
+_GAVE = ("satisfied", "recovered", "waived")
 _UNENDED = "not ended"
 
 
@@ -91,6 +92,12 @@ def unsound(events: Sequence[Event]) -> list[str]:
             problems.append(f"{start.name}: {ended.count(number)} step.end for one step.start")
         if start.parent is not None and start.parent not in started:
             problems.append(f"{start.name}: the step around it is not in the record")
+        if start.data.get("step") == "tool" and not start.data.get("meta"):
+            problems.append(f"{start.name}: nothing says which call of the host it is")
+    for end in events:
+        gave = end.kind == "step.end" and end.status in _GAVE and end.id in started
+        if gave and started[end.id].data.get("step") in _KINDS and end.data["output"] is None:
+            problems.append(f"{end.name}: what it gave is not in the record")
     return problems
 
 

@@ -67,6 +67,8 @@ class Ending:
     """What a closing message, or the exception's text, must say."""
     error: str | None = None
     """The name of the exception's type."""
+    wrapped: bool = False
+    """The host may raise an exception of its own that has this one as its cause."""
 
 
 def said(text: str) -> Ending:
@@ -79,9 +81,9 @@ def halted(halt: Literal["soft", "hard"], *mentions: str) -> Ending:
     return Ending(mentions=mentions, error="ContractViolation" if halt == "hard" else None)
 
 
-def raised(error: str, *mentions: str) -> Ending:
-    """The turn ends with an exception of this type."""
-    return Ending(mentions=mentions, error=error)
+def raised(error: str, *mentions: str, wrapped: bool = False) -> Ending:
+    """The turn ends with an exception of this type, or one that it caused."""
+    return Ending(mentions=mentions, error=error, wrapped=wrapped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +127,8 @@ class Scenario:
     """What the run's meter counted is compared with what the model said it used."""
     desk: Callable[[], Desk] = Desk
     """Makes the tools' state."""
+    before: "Scenario | None" = None
+    """A conversation with an agent of its own, held first. Nothing of it may be known here."""
 
     def __post_init__(self) -> None:
         if self.halt == "soft":

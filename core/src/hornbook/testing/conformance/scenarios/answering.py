@@ -12,7 +12,12 @@ from hornbook.testing.conformance.scenario import Scenario, Turn, halted, model,
 from hornbook.testing.conformance.scenarios.halting import soft_and_hard
 from hornbook.testing.script import Reply, Written, call
 
-__all__ = ["SCENARIOS"]
+__all__ = ["SCENARIOS", "LineDown"]
+
+
+class LineDown(Exception):
+    """What a model raises that cannot be reached."""
+
 
 _ORDER = {"order_id": "A-1001"}
 _FIND = call("find_order", **_ORDER)
@@ -35,7 +40,7 @@ _RULES = (
 def _with_rules(written: Written, *shown: str) -> Reply:
     """A reply to a request in which the approved rule stands, and not the other."""
     reply = Reply.of(written)
-    return replace(reply, shown=(_RULE_TEXT, *shown), hidden=("the moon is full",))
+    return replace(reply, once=(_RULE_TEXT,), shown=shown, hidden=("the moon is full",))
 
 
 def _names_the_order(value: object) -> bool:
@@ -155,6 +160,38 @@ SCENARIOS = (
             tool("find_order", _ORDER),
             model(**_retried("says what the tool said")),
         ),
+        state={"calls": {"find_order": 1}},
+    ),
+    Scenario(
+        name="results-of-this-turn",
+        about="The contract on final answers is shown the results of this turn alone.",
+        needs=frozenset({"model_contract", "turns"}),
+        contracts={"model": (_REPEATS, Recover(retry=1))},
+        turns=(
+            Turn(says=_ASKS, replies=[_FIND, _FOUND], ends=said(_FOUND)),
+            Turn(says=_ASKS, replies=[_FOUND, _FIND, _FOUND], ends=said(_FOUND)),
+        ),
+        record=(
+            model(),
+            tool("find_order", _ORDER),
+            model(),
+            model(**_retried("says what the tool said")),
+            tool("find_order", _ORDER),
+            model(),
+        ),
+        state={"calls": {"find_order": 2}},
+    ),
+    Scenario(
+        name="model-raises",
+        about="An exception of the model comes out, and no answer is made up for it.",
+        turns=(
+            Turn(
+                says=_ASKS,
+                replies=[_FIND, LineDown("the line to the model is down")],
+                ends=raised("LineDown", "the line to the model is down", wrapped=True),
+            ),
+        ),
+        record=(model(), tool("find_order", _ORDER), model(status="error")),
         state={"calls": {"find_order": 1}},
     ),
     Scenario(

@@ -106,6 +106,35 @@ SCENARIOS = (
         "it stands in none of",
     ),
     Scenario(
+        name="other-conversation-is-no-source",
+        about="What one conversation heard is no source in another.",
+        before=Scenario(
+            name="other-conversation",
+            about="The conversation in which the order's number is named.",
+            turns=(
+                Turn(
+                    says="Where is order A-1001?",
+                    replies=[call("find_order", **_ORDER), "It is delivered."],
+                    ends=said("It is delivered."),
+                ),
+            ),
+            record=(model(), tool("find_order", _ORDER), model()),
+            state={"calls": {"find_order": 1}},
+        ),
+        turns=(
+            Turn(
+                says="Refund 40 euros for my order, please.",
+                replies=[call("refund", **_REFUND), "Which order do you mean?"],
+                ends=said("Which order do you mean?"),
+            ),
+        ),
+        record=(
+            model(),
+            tool("refund", _REFUND, **_blocked("grounded order_id at order_id")),
+            model(),
+        ),
+    ),
+    Scenario(
         name="error-is-no-source",
         about="An invented value stays invented, however often the model was told of it.",
         turns=(
