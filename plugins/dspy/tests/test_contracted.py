@@ -387,8 +387,18 @@ def test_a_class_under_contract_is_the_class_that_it_was(go: Any, plays: Any, ev
 def test_what_cannot_be_held_is_refused():
     with pytest.raises(DefinitionError, match=r"give an instance of dspy\.Module; a function is"):
         Contracted(exact, CAPITAL)
-    with pytest.raises(DefinitionError, match="is no Contract: give one, then the module"):
+    with pytest.raises(DefinitionError) as caught:
         Contracted(ask(), "capital")  # type: ignore[arg-type]
+    assert str(caught.value) == "str is no Contract: 'capital'"
+    for refused in (
+        lambda: Contracted(ask(), CAPITAL, recover={"retry": 1}),  # type: ignore[arg-type]
+        lambda: contract(CAPITAL, recover={"retry": 1}),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(DefinitionError) as caught:
+            refused()
+        assert str(caught.value) == (
+            "recover is {'retry': 1}, which is no Recover: write Recover(retry=1)"
+        )
     with pytest.raises(DefinitionError, match=r"is no class of dspy\.Module"):
         contract(CAPITAL)(exact)
     with pytest.raises(DefinitionError, match="'nobody'"):
@@ -406,6 +416,30 @@ def test_what_cannot_be_held_is_refused():
         "of module 'Predict' cannot take its input fields (question) by name: missing a required "
         "argument: 'query'"
     )
+
+
+class Typo(TypedDict):
+    anwser: str
+
+
+@pytest.mark.requirement("dspy:module:bad")
+@pytest.mark.parametrize("kind", [dspy.Predict, dspy.ChainOfThought])
+def test_an_output_that_the_module_does_not_predict_is_refused_when_it_is_written(kind: Any):
+    module = kind("question -> answer")
+    fields = "reasoning, answer" if kind is dspy.ChainOfThought else "answer"
+    for wrong, where in (
+        (Contract("c", ensures=[clauses.one_of("anwser", ["Oslo"])]), "clause 'one_of anwser'"),
+        (Contract("c", output=Typo), "output"),
+    ):
+        with pytest.raises(DefinitionError) as caught:
+            Contracted(module, wrong)
+        assert str(caught.value) == (
+            f"contract 'c', {where}: 'anwser' is no output field of {kind.__name__!r}; its output "
+            f"fields are {fields}"
+        )
+    asked = clauses.one_of("anwser", ["Oslo"], optional=True)
+    assert Contracted(module, Contract("c", ensures=[asked]))
+    assert Contracted(Asking(), Contract("c", ensures=[clauses.one_of("anything", ["Oslo"])]))
 
 
 @pytest.mark.requirement("dspy:bad:no-model")

@@ -10,7 +10,7 @@ import pytest
 
 import hornbook
 from hornbook import Budget, BudgetExceeded, Contract, ContractViolation, Recover, clauses, plugins
-from hornbook.errors import PluginError
+from hornbook.errors import DefinitionError, PluginError
 from hornbook.hooks import hookimpl
 from hornbook.step import Decision
 from hornbook.step.control_flow import is_control_flow
@@ -52,6 +52,31 @@ def test_a_tools_halt_ends_an_agent_that_swallows_every_exception(
         ("count", "violated"),
         (kind.__name__, "interrupted"),
     ]
+
+
+@pytest.mark.requirement("dspy:guard:contracts")
+def test_a_contract_on_answers_names_no_field_that_is_not_there():
+    def refusal(signature: str, path: str) -> str:
+        answers = Contract("c", ensures=[clauses.one_of(path, ["Oslo"])])
+        agent = dspy.ReAct(signature, tools=[count])
+        with pytest.raises(DefinitionError) as caught:
+            guard(agent, contracts={"model": answers})
+        return str(caught.value)
+
+    assert refusal("question -> answer", "answer") == (
+        "contract 'c', clause 'one_of answer': 'answer' is the only output field, so that a final "
+        "answer is its value: write '.' for 'answer'"
+    )
+    assert refusal("question -> city, land", "town") == (
+        "contract 'c', clause 'one_of town': 'town' is no output field of the agent; they are "
+        "city, land"
+    )
+
+
+@pytest.mark.requirement("dspy:bad:no-tools")
+def test_a_model_is_nothing_to_guard():
+    with pytest.raises(DefinitionError, match="a model has no tools to guard; give it to"):
+        guard(scripted(Script.of("x")))
 
 
 @pytest.mark.requirement("dspy:halt:outermost")

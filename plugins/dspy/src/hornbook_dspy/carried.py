@@ -51,6 +51,8 @@ class Carried:
     ambient: AmbientRun | None = None
     """The run of `configure(trace=...)`."""
     again: Again | None = None
+    in_tool: bool = False
+    """A tool of an agent is running: what it passes on, the model wrote."""
 
     def __deepcopy__(self, memo: object) -> "Carried":
         return self

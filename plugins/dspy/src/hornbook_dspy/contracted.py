@@ -10,10 +10,13 @@ from hornbook.step.recover import Recover
 from hornbook_dspy.compat import dspy
 from hornbook_dspy.inputs import class_inputs
 from hornbook_dspy.module import ModuleStep, inputs_of
+from hornbook_dspy.outputs import refuse_unknown_outputs
 
 __all__ = ["Contracted", "contract"]
 
 M = TypeVar("M")
+
+_SHOWN = 80
 
 
 class Contracted(dspy.Module):
@@ -49,8 +52,9 @@ class Contracted(dspy.Module):
                 f"Contracted({module!r:.80}): give an instance of dspy.Module; a function is "
                 f"put under contract by hornbook.contract"
             )
-        _refuse_no_contract(contract)
+        _refuse_no_contract(contract, recover)
         step = name or type(module).__name__
+        refuse_unknown_outputs(contract, module, step)
         self.inner = module
         self._step = ModuleStep(step, inputs_of(module), contract=contract, recover=recover)
 
@@ -88,7 +92,7 @@ def contract(
     Raises:
         DefinitionError: it is no module, or the contract does not fit it.
     """
-    _refuse_no_contract(contract)
+    _refuse_no_contract(contract, recover)
 
     def decorate(target: M) -> M:
         if isinstance(target, dspy.Module):
@@ -128,6 +132,15 @@ async def _acalled(module: Any, *args: Any, **kwargs: Any) -> Any:
     return await module.acall(*args, **kwargs)
 
 
-def _refuse_no_contract(contract: object) -> None:
+def _refuse_no_contract(contract: object, recover: object) -> None:
     if not isinstance(contract, Contract):
-        raise DefinitionError(f"{contract!r:.80} is no Contract: give one, then the module")
+        raise DefinitionError(f"{type(contract).__name__} is no Contract: {_shown(contract)}")
+    if recover is not None and not isinstance(recover, Recover):
+        raise DefinitionError(
+            f"recover is {_shown(recover)}, which is no Recover: write Recover(retry=1)"
+        )
+
+
+def _shown(given: object) -> str:
+    text = repr(given)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

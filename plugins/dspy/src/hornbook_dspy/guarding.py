@@ -14,6 +14,7 @@ from hornbook_dspy.agent import Agent
 from hornbook_dspy.compat import dspy, kind_of
 from hornbook_dspy.lm import with_hornbook
 from hornbook_dspy.module import ModuleStep, inputs_of
+from hornbook_dspy.outputs import refuse_unknown_answer
 from hornbook_dspy.react import ToolTable, has_finals, own_tool, reading_any_name
 from hornbook_dspy.structure import copied, tools_in
 from hornbook_dspy.tools import GuardedTool, Tooling
@@ -35,8 +36,9 @@ def guard(
     """A copy of an agent whose tools are guarded: of a ReAct, a ReActV2, any module with tools.
 
     A call that cannot be right is not made; the model is told why, and can correct it. What
-    the user said and what the tools returned are where its arguments may come from. All
-    calls of tools and models are recorded where a run is open, and count against its budget.
+    the user said and what the tools returned are where its arguments may come from. The
+    calls of its tools, and of the models that it holds or DSPy's settings hold, are recorded
+    where a run is open, and count against its budget.
 
     Args:
         agent: the module; it stays as it is. A `dspy.Tool` or a function gives the tool under
@@ -108,6 +110,8 @@ def _guarded_module(module: Any, held: Held, tools: Any, name: str | None) -> An
             f"contracts: it is not known which replies of a {type(module).__name__} are final, so "
             f"that {MODEL!r} cannot be held: write Contracted(agent, contract)"
         )
+    if final is not None:
+        refuse_unknown_answer(final[0], module)
     toolings = list(_toolings(module, held, tools))
     replaced = {id(tool): made for tooling in toolings for tool, made in tooling.made}
     made = copied(
@@ -175,6 +179,11 @@ def _as_tool(given: object) -> Any:
         raise DefinitionError(f"tool {given.name!r} is guarded already")
     if isinstance(given, dspy.Tool):
         return given
+    if isinstance(given, dspy.BaseLM):
+        raise DefinitionError(
+            f"guard({given!r:.80}): a model has no tools to guard; give it to "
+            f"hornbook_dspy.context(lm=...) or configure(lm=...)"
+        )
     if not callable(given) or isinstance(given, type):
         raise DefinitionError(
             f"guard({given!r:.80}): give a dspy.Module with tools, a dspy.Tool or a function"

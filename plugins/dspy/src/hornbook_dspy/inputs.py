@@ -49,14 +49,17 @@ class Inputs:
 
 
 def signature_inputs(module: Any) -> Inputs:
-    """The inputs of a module."""
+    """The inputs of a module: what its `forward` names, else the fields of its signature."""
+    named = class_inputs(kind_of(module))
+    if named.names is not None:
+        return named
     signature = getattr(module, "signature", None)
     if signature is None:
         inner = getattr(module, "predict", None)  # ChainOfThought is made of one predictor
         signature = getattr(inner, "signature", None)
     fields: Mapping[str, Any] | None = getattr(signature, "input_fields", None)
     if fields is None:
-        return class_inputs(kind_of(module))
+        return named
     defaults = {
         name: one.default for name, one in fields.items() if one.default is not PydanticUndefined
     }

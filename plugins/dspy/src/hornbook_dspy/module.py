@@ -122,8 +122,16 @@ class ModuleStep:
             more["lm"] = with_hornbook(lm)
         if held.scope is not None:
             held.scope.refuse_halted()
-        scope = Scope(held.scope, self.inputs.names, module=module, agent=self._agent)
-        with _ending(held), joined(held), carrying(replace(at_step(held), scope=scope), **more):
+        scope = Scope(
+            held.scope,
+            self.inputs.names,
+            module=module,
+            agent=self._agent,
+            in_tool=held.in_tool,
+            recovers=self._on,
+        )
+        here = replace(at_step(held), scope=scope, in_tool=False)
+        with _ending(held), joined(held), carrying(here, **more):
             try:
                 yield
             finally:

@@ -40,6 +40,9 @@ class Scope:
         names: the input fields of the module, where they are known.
         module: the module that is called.
         agent: what was attached to it, where it is an agent under guard.
+        in_tool: a tool of the agent around makes the call, so that the model wrote the inputs:
+            they are no words of the user.
+        recovers: errors that the call's own recovery is declared for.
     """
 
     __slots__ = (
@@ -47,7 +50,9 @@ class Scope:
         "_gave",
         "_halted",
         "_heard",
+        "_in_tool",
         "_names",
+        "_recovers",
         "_results",
         "_state",
         "agent",
@@ -63,6 +68,8 @@ class Scope:
         *,
         module: Any = None,
         agent: "Agent | None" = None,
+        in_tool: bool = False,
+        recovers: tuple[type[BaseException], ...] = (),
     ) -> None:
         self.outer = outer
         self.module = module
@@ -70,6 +77,8 @@ class Scope:
         self.trials = Trials()
         """What DSPy's optimizers may learn from."""
         self._names = names
+        self._in_tool = in_tool
+        self._recovers = recovers
         self._asked: dict[str, str] = {}
         self._heard = Heard()
         self._state: dict[str, Any] = {}
@@ -100,6 +109,9 @@ class Scope:
 
         Pictures, sounds and tools are no sources: nobody finds a value in them.
         """
+        if self._in_tool:
+            self._asked = {name: one for name, one in inputs.items() if isinstance(one, str)}
+            return
         for name, value in inputs.items():
             if isinstance(value, dspy.History) or name == _HISTORY:
                 # Before anything is said: it is said now, and that was said then.
@@ -124,7 +136,8 @@ class Scope:
             return own
         around = self.outer.context()
         return GuardContext(
-            turns=(*around.turns, *own.turns),
+            # A module that holds another passes on what it was asked: that was said once.
+            turns=tuple(dict.fromkeys((*around.turns, *own.turns))),
             results=(*around.results, *own.results),
             state={**around.state, **own.state},
         )
@@ -139,9 +152,12 @@ class Scope:
         return raw is self._gave
 
     def halt(self, error: Exception) -> Halt:
-        """Let nothing more run in the outermost call; gives what to raise."""
+        """Let nothing more run, up to the call that recovers or the outermost; gives what to raise.
+
+        Calls beside that one go on: they have no part in what is recovered.
+        """
         scope = self
-        while scope.outer is not None:
+        while scope.outer is not None and not isinstance(error, scope._recovers):
             scope = scope.outer
         if scope._halted is None:
             scope._halted = error
@@ -156,7 +172,7 @@ class Scope:
             scope = scope.outer
 
     def refuse_halted(self) -> None:
-        """Stop here when the outermost call was halted: by another thread, as a rule.
+        """Stop here when a call around was halted: by another thread, as a rule.
 
         Raises:
             Halt: it was.

@@ -25,7 +25,7 @@ def scripted(script: Script | Conversation) -> Any:
     It writes what the module that asks wants to read, as the adapter in use would have it.
     Where ReAct asks once to finish and once for the answer, both are one reply of the script.
     """
-    playing = script.open() if isinstance(script, Script) else script
+    playing = Conversation.of(script)
     player = Player(playing)
     return dspy.LM(
         f"scripted/{playing.script.model}",

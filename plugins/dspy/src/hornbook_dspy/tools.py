@@ -4,6 +4,7 @@ import functools
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import TracebackType
 from typing import Any, cast
 
 from pydantic import PrivateAttr
@@ -21,6 +22,9 @@ from hornbook_dspy.scope import Blocked, plain
 from hornbook_dspy.toolspec import spec_of
 
 __all__ = ["GuardedTool", "ToolUse", "Tooling"]
+
+
+_FRAMES_AROUND = ("hornbook", "hornbook_dspy", "dspy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +80,7 @@ class Tooling(ToolHost[ToolUse, Any]):
         with escaping(held.scope), joined(held):
 
             def run(use: ToolUse) -> Any:
-                with carrying(at_step(held)):
+                with carrying(replace(at_step(held), in_tool=True)):
                     return tool(**use.arguments)
 
             use = ToolUse(name=tool.name, arguments=arguments)
@@ -88,7 +92,7 @@ class Tooling(ToolHost[ToolUse, Any]):
         with escaping(held.scope), joined(held):
 
             async def run(use: ToolUse) -> Any:
-                with carrying(at_step(held)):
+                with carrying(replace(at_step(held), in_tool=True)):
                     return await tool.acall(**use.arguments)
 
             use = ToolUse(name=tool.name, arguments=arguments)
@@ -154,7 +158,10 @@ class GuardedTool(dspy.Tool):
 
     def __call__(self, /, **kwargs: Any) -> Any:
         """Call the tool; what is wrong with the call is said in place of an answer."""
-        return self.tooling.use(self._tool, kwargs)
+        try:
+            return self.tooling.use(self._tool, kwargs)
+        except Exception as error:  # noqa: BLE001 - it is raised again
+            raise error.with_traceback(_of_the_tool(error)) from error.__cause__
 
     @property
     def tooling(self) -> Tooling:
@@ -163,7 +170,10 @@ class GuardedTool(dspy.Tool):
 
     async def acall(self, /, **kwargs: Any) -> Any:
         """Call the tool from async code."""
-        return await self.tooling.ause(self._tool, kwargs)
+        try:
+            return await self.tooling.ause(self._tool, kwargs)
+        except Exception as error:  # noqa: BLE001 - it is raised again
+            raise error.with_traceback(_of_the_tool(error)) from error.__cause__
 
 
 class _GuardedFunction:
@@ -191,6 +201,17 @@ def _guarded_function(tooling: Tooling, tool: Any) -> _GuardedFunction:
         getattr(tool.func, "__call__", None)  # noqa: B004 - an object has the colour of that method
     )
     return (_GuardedCoroutineFunction if asynchronous else _GuardedFunction)(tooling, tool)
+
+
+def _of_the_tool(error: Exception) -> TracebackType | None:
+    """Where the tool failed. ReAct shows the model the first five frames, and ours tell nothing."""
+    frame = error.__traceback__
+    while frame is not None:
+        module = str(frame.tb_frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] not in _FRAMES_AROUND:
+            return frame
+        frame = frame.tb_next
+    return error.__traceback__
 
 
 def _guard(given: object, registry: ToolRegistry) -> ToolGuard | None:

@@ -23,6 +23,7 @@ _ORDER = {"order_id": "A-1001"}
 _FIND = call("find_order", **_ORDER)
 _ASKS = "Where is A-1001?"
 _FOUND = "A-1001 is delivered."
+_UNKNOWN = "I have to look A-1001 up first."
 
 
 def _rule(name: str, text: str, status: Any = "approved") -> LearnedRule:
@@ -52,9 +53,17 @@ def _repeats_the_result(value: object, inputs: Mapping[str, Any]) -> bool:
     return asked and "delivered" in str(inputs["results"]) and "delivered" in str(value)
 
 
+def _says_what_was_found(value: object, inputs: Mapping[str, Any]) -> bool:
+    return "delivered" not in str(value) or "delivered" in str(inputs["results"])
+
+
 _NAMES = Contract("names-the-order", ensures=[clauses.that("names the order", _names_the_order)])
 _REPEATS = Contract(
     "repeats-the-result", ensures=[clauses.that("says what the tool said", _repeats_the_result)]
+)
+
+_KNOWS = Contract(
+    "knows", ensures=[clauses.that("says no more than was found", _says_what_was_found)]
 )
 
 
@@ -166,20 +175,18 @@ SCENARIOS = (
         name="results-of-this-turn",
         about="The contract on final answers is shown the results of this turn alone.",
         needs=frozenset({"model_contract", "turns"}),
-        contracts={"model": (_REPEATS, Recover(retry=1))},
+        contracts={"model": (_KNOWS, Recover(retry=1))},
         turns=(
             Turn(says=_ASKS, replies=[_FIND, _FOUND], ends=said(_FOUND)),
-            Turn(says=_ASKS, replies=[_FOUND, _FIND, _FOUND], ends=said(_FOUND)),
+            Turn(says=_ASKS, replies=[_FOUND, _UNKNOWN], ends=said(_UNKNOWN)),
         ),
         record=(
             model(),
             tool("find_order", _ORDER),
             model(),
-            model(**_retried("says what the tool said")),
-            tool("find_order", _ORDER),
-            model(),
+            model(**_retried("says no more than was found")),
         ),
-        state={"calls": {"find_order": 2}},
+        state={"calls": {"find_order": 1}},
     ),
     Scenario(
         name="model-raises",
