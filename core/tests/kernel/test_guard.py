@@ -254,9 +254,9 @@ def test_a_functions_own_validation_decides_what_is_ill_typed():
         "order", {"customer": 3, "items": [{"sku": "s", "number": 3}, {"number": "4"}], "x": 1}
     )
     assert violations(report) == [
+        ("arguments-complete", "items[1].sku", "string", "nothing", ""),
         ("arguments-typed", "customer", "a valid string", "3", ""),
         ("arguments-typed", "items[0].number", "must be even", "3", ""),
-        ("arguments-typed", "items[1]", "Field required", "{'number': '4'}", ""),
         ("arguments-typed", "items[1].number", "a valid integer", "'4'", ""),
         ("arguments-known", "x", "no such argument", "1", "order takes customer, items"),
     ]

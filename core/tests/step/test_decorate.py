@@ -4,6 +4,7 @@ import asyncio
 import functools
 import inspect
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -343,11 +344,14 @@ def test_a_decorator_without_a_contract_says_what_it_wants(given: Any) -> None:
 
 
 @pytest.mark.requirement("bad-input:contract:field")
-@pytest.mark.parametrize("given", [3, None, property(lambda self: 1)], ids=type)
+@pytest.mark.parametrize("given", [3, None, property(lambda self: 1), Fraction], ids=type)
 def test_what_is_no_function_cannot_be_decorated(given: Any) -> None:
     with pytest.raises(HornbookError) as refused:
         contract(POSITIVE)(given)
-    assert str(refused.value) == f"contract 'positive': {given!r} is no function"
+    assert str(refused.value) == (
+        f"contract 'positive': {given!r} is no function; of a class decorate its methods, of a "
+        f"framework's own classes see its adapter"
+    )
 
 
 @pytest.mark.requirement("bad-input:contract:field")

@@ -27,6 +27,9 @@ _SATISFIED = {
 }
 _MAX_HINT = 160
 _MAX_TEXT = 1_000_000
+_MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
+_EXTRA = ("extra_forbidden", "unexpected_keyword_argument")
+"""What pydantic calls these faults."""
 _REFUSALS = (ValueError, TypeError, AssertionError)
 """What validation raises to say no; anything else is a validator that broke."""
 
@@ -142,13 +145,24 @@ def check_arguments(spec: ToolSpec, arguments: Mapping[str, Any], findings: Find
     fit, the tool decides when it can: hosts convert, and what they take is no fault.
     """
     found = spec.schema.problems(arguments)
-    _report_missing(spec, [p for p in found if p.kind == "missing" and _decides(spec, p)], findings)
-    if spec.validate is None:
-        _report_ill_typed(spec, [p for p in found if p.kind not in ("missing", "extra")], findings)
+    own, undecided = list(found), ""
+    if spec.validate is not None:
+        told, undecided = _validated(spec, spec.validate, arguments)
+        at_the_top = [p for p in found if p.kind == "missing" and _decides(spec, p)]
+        own = _each_place_once([*at_the_top, *told])
+    _report_missing(spec, [p for p in own if p.kind == "missing"], findings)
+    if undecided:
+        _undetermined(undecided, findings)
     else:
-        _report_validation(spec, spec.validate, arguments, findings)
-    nested = [p for p in found if p.kind == "extra" and spec.validate is None]
-    _report_unknown(spec, arguments, nested, findings)
+        _report_ill_typed(spec, [p for p in own if p.kind not in ("missing", "extra")], findings)
+    _report_unknown(spec, arguments, [p for p in own if p.kind == "extra"], findings)
+
+
+def _each_place_once(found: list[SchemaProblem]) -> list[SchemaProblem]:
+    places: dict[str, SchemaProblem] = {}
+    for problem in found:
+        places.setdefault(problem.path, problem)
+    return list(places.values())
 
 
 def _decides(spec: ToolSpec, problem: SchemaProblem) -> bool:
@@ -206,27 +220,22 @@ def _report_ill_typed(spec: ToolSpec, found: list[SchemaProblem], findings: Find
     )
 
 
-def _report_validation(
+def _validated(
     spec: ToolSpec,
     validate: Callable[[Mapping[str, Any]], object],
     arguments: Mapping[str, Any],
-    findings: Findings,
-) -> None:
+) -> tuple[list[SchemaProblem], str]:
+    """Return what the tool's own validation found, or why it could not decide."""
     try:
         answer = validate(arguments)
     except ValidationError as error:
-        _report_ill_typed(spec, _from_pydantic(spec, error, arguments), findings)
+        return _from_pydantic(spec, error, arguments), ""
     except _REFUSALS as error:
         text = redact_text(str(error), limit=_MAX_HINT)
-        problem = SchemaProblem(path=".", expected=text, observed=arguments, kind="value")
-        _report_ill_typed(spec, [problem], findings)
+        return [SchemaProblem(path=".", expected=text, observed=arguments, kind="value")], ""
     except Exception as error:  # noqa: BLE001 - a user's validator may raise anything: it fails closed
-        _undetermined(f"the tool's validation raised {type(error).__name__}: {error}", findings)
-    else:
-        if isinstance(answer, Awaitable):
-            _undetermined("the tool's validation is async", findings)
-        else:
-            findings.passes(TYPED)
+        return [], f"the tool's validation raised {type(error).__name__}: {error}"
+    return [], "the tool's validation is async" if isinstance(answer, Awaitable) else ""
 
 
 def _undetermined(reason: str, findings: Findings) -> None:
@@ -241,30 +250,38 @@ def _from_pydantic(
     spec: ToolSpec, error: ValidationError, arguments: Mapping[str, Any]
 ) -> list[SchemaProblem]:
     """Return what pydantic found, but for what the schema reports: missing and unknown names."""
-    found: dict[str, SchemaProblem] = {}
+    found: list[SchemaProblem] = []
+    declared = {one.path: one.expected for one in spec.schema.problems(arguments)}
     for item in error.errors(include_url=False, include_context=False):
-        missing = item["type"] in ("missing", "missing_argument", "missing_keyword_only_argument")
-        extra = item["type"] in ("extra_forbidden", "unexpected_keyword_argument")
+        missing = item["type"] in _MISSING
+        extra = item["type"] in _EXTRA
         if len(item["loc"]) == 1 and (
             extra or (missing and item["loc"][0] in spec.shape.properties)
         ):
             continue
-        path, value = _place(item["loc"], arguments)
+        path, value = _place(item["loc"], arguments, missing=missing)
         expected = item["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-        problem = SchemaProblem(path=path, expected=expected, observed=value, kind="value")
-        found.setdefault(path, problem)
-    return list(found.values())
+        if missing:
+            expected = declared.get(path, "a value")
+        kind = "missing" if missing else "value"
+        found.append(SchemaProblem(path=path, expected=expected, observed=value, kind=kind))
+    return found
 
 
-def _place(loc: tuple[int | str, ...], arguments: Mapping[str, Any]) -> tuple[str, Any]:
-    """Follow a pydantic location as far as the value goes; the rest names types, not places."""
+def _place(
+    loc: tuple[int | str, ...], arguments: Mapping[str, Any], *, missing: bool
+) -> tuple[str, Any]:
+    """Follow a pydantic location as far as the value goes; other steps name types, not places."""
     path, value = "", cast("Any", arguments)
-    for step in loc:
+    followed = loc[:-1] if missing else loc
+    for step in followed:
         try:
             value = value[step]
         except (LookupError, TypeError):
-            break
+            continue
         path = child(path, step)
+    if missing:
+        return child(path, loc[-1]), None
     return path or ".", value
 
 

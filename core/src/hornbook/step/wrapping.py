@@ -95,8 +95,11 @@ def decorated(
     max_items: int,
 ) -> Callable[P, R]:
     """`fn` under its contract; see `hornbook.contract`."""
-    if not callable(fn):
-        raise DefinitionError(f"contract {contract.name!r}: {fn!r} is no function")
+    if isinstance(fn, type) or not callable(fn):
+        raise DefinitionError(
+            f"contract {contract.name!r}: {fn!r} is no function; of a class decorate its methods, "
+            f"of a framework's own classes see its adapter"
+        )
     parameters = Parameters(fn)
     step = name or qualified(fn)
     contract.refuse_unknown_inputs(parameters.names, step)

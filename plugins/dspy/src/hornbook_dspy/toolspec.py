@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from hornbook.contracts.paths import parse
 from hornbook.errors import DefinitionError
 from hornbook.kernel.registry import ToolSpec
-from hornbook.schema import compile_schema
+from hornbook.schema import SchemaProblem, compile_schema
 
 __all__ = ["spec_of"]
 
@@ -98,7 +98,7 @@ def _as_dspy_validates(
         problems = by_schema.problems(plain)
         if problems:
             raise ValidationError.from_exception_data(
-                tool.name, [_line(one.path, one.expected, one.observed) for one in problems]
+                tool.name, [_line(problem) for problem in problems]
             )
         return by_type.validate_python(dict(arguments))
 
@@ -116,7 +116,8 @@ def _dumped(value: Any) -> Any:
     return value.model_dump() if hasattr(value, "model_dump") else value
 
 
-def _line(path: str, expected: str, observed: Any) -> InitErrorDetails:
-    location = cast("tuple[int | str, ...]", parse(path).segments)
-    error = PydanticCustomError("schema", "{expected}", {"expected": expected})
-    return InitErrorDetails(type=error, loc=location, input=observed)
+def _line(problem: SchemaProblem) -> InitErrorDetails:
+    location = cast("tuple[int | str, ...]", parse(problem.path).segments)
+    kind = "missing" if problem.kind == "missing" else "schema"
+    error = PydanticCustomError(kind, "{expected}", {"expected": problem.expected})
+    return InitErrorDetails(type=error, loc=location, input=problem.observed)
