@@ -124,8 +124,8 @@ def test_an_unknown_key_is_named_with_its_file_line_and_the_nearest_key(tmp_path
 def test_an_unknown_key_like_no_other_lists_those_there_are(tmp_path: Path) -> None:
     file = write(tmp_path / "pyproject.toml", "[tool.other]\nzzz = 1\n[tool.hornbook]\nzzz = 1\n")
     assert problem(tmp_path) == (
-        f"{file}, line 4: unknown key 'zzz'; there are load_plugins, namespace, redact_keys, "
-        "store, strict_plugins, strict_trace, trace, trace_sinks"
+        f"{file}, line 4: unknown key 'zzz'; there are calibrations, load_plugins, namespace, "
+        "redact_keys, store, strict_plugins, strict_trace, trace, trace_sinks"
     )
 
 

@@ -222,7 +222,8 @@ def _anchored(key: str, value: str, folder: Path) -> str | None:
         return value
     if not value:
         return None
-    is_path = key in ("trace", "calibrations") or (key == "store" and not re.search(r"://|=|^:memory:$", value))
+    is_file = key == "store" and not re.search(r"://|=|^:memory:$", value)
+    is_path = is_file or key in ("trace", "calibrations")
     return str(folder / _at_home(Path(value))) if is_path else value
 
 

@@ -37,6 +37,7 @@ def test_each_setting_is_shown_with_its_origin_and_no_secret(
         "strict_trace    false                    default\n"
         "trace_sinks     none                     default\n"
         "redact_keys     none                     default\n"
+        "calibrations    -                        default\n"
     )
 
 

@@ -28,9 +28,19 @@ class Command:
 
 COMMANDS = (
     Command(
+        name="calibrate",
+        summary="measure how often a measured clause is wrong",
+        module="hornbook.cli.calibrate",
+    ),
+    Command(
         name="config",
         summary="show the settings, and where each comes from",
         module="hornbook.cli.config",
+    ),
+    Command(
+        name="evaluate",
+        summary="measure how often a primitive is right",
+        module="hornbook.cli.evaluate",
     ),
     Command(
         name="plugins",
@@ -38,8 +48,18 @@ COMMANDS = (
         module="hornbook.cli.plugins",
     ),
     Command(
+        name="sft",
+        summary="export training examples from recorded runs",
+        module="hornbook.cli.sft",
+    ),
+    Command(
         name="trace",
-        summary="list, show and verify the records of runs",
+        summary="list, show, verify and count over the records of runs",
         module="hornbook.cli.trace",
+    ),
+    Command(
+        name="verify",
+        summary="check programs before they are deployed, and run their scenarios",
+        module="hornbook.cli.verify",
     ),
 )

@@ -1,4 +1,4 @@
-"""`hornbook trace list | show | verify`: the records of runs, for reading and checking."""
+"""`hornbook trace list | show | verify | stats`: the records of runs, for reading and checking."""
 
 import json
 from argparse import ArgumentParser, Namespace
@@ -8,6 +8,7 @@ from typing import TextIO
 
 from hornbook.cli.outline import outline
 from hornbook.cli.terminal import clean, moment, table, write
+from hornbook.cli.trace_stats import write_stats
 from hornbook.config import load
 from hornbook.errors import TraceError
 from hornbook.ids import is_run_id
@@ -38,7 +39,15 @@ def configure(parser: ArgumentParser) -> None:
     for command in (showing, verifying):
         command.add_argument("run", metavar="RUN", help=_RUN)
         command.add_argument("--in", dest="folder", metavar="FOLDER", type=Path, help=_WHERE)
-    for command in (listing, showing, verifying):
+    counting = commands.add_parser(
+        "stats",
+        help="count violations, retries and fallbacks by step, the least reliable first",
+        description="Rates are shares of calls, with 95 % Wilson intervals.",
+    )
+    counting.add_argument("run", metavar="WHERE", nargs="?", help=f"{_RUN}; or a {_WHERE}")
+    counting.add_argument("--in", dest="folder", metavar="FOLDER", type=Path, help=_WHERE)
+    counting.set_defaults(act=stats)
+    for command in (listing, showing, verifying, counting):
         command.add_argument("--json", action="store_true", help="write JSON")
 
 
@@ -85,6 +94,12 @@ def verify(arguments: Namespace, out: TextIO) -> int:
         for problem in found.problems:
             write(out, f"  - {clean(problem)}")
     return _EXIT_CODES[found.status]
+
+
+def stats(arguments: Namespace, out: TextIO) -> int:
+    """Count over one run, or over all runs of a folder."""
+    where = _folder(arguments) if arguments.run is None else _record(arguments)
+    return write_stats(where, out, as_json=arguments.json)
 
 
 def _record(arguments: Namespace) -> Path:

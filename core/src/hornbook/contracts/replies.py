@@ -65,10 +65,15 @@ def _reply(name: str, judgement: object) -> Reply:
         return Reply(reason=f"judge {name} gave {type(judgement).__name__}, not a Judgement")
     score = cast("object", judgement.score)
     if score is None:
-        return Reply(reason=f"judge {name} could not tell", evidence=judgement.evidence)
+        return Reply(reason=_untold(name, judgement), evidence=judgement.evidence)
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
         return Reply(reason=f"judge {name} gave the score {shown(score)}, not a number in [0, 1]")
     return Reply(score=float(score), evidence=judgement.evidence)
+
+
+def _untold(name: str, judgement: Judgement) -> str:
+    why = redact_text(str(judgement.reason), limit=SHOWN_CHARACTERS)
+    return f"judge {name} could not tell" + (f": {why}" if why else "")
 
 
 def _name(judge: Judge) -> str:

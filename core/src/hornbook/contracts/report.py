@@ -65,11 +65,15 @@ class Verdict:
     def __str__(self) -> str:
         """One line: the clause, its verdict, and how far it can be trusted."""
         score = "" if self.score is None else f", score {self.score:.3f}"
-        trust = self.assurance
-        if self.assurance == "measured":
-            trust = f"measured, {self.calibration or 'uncalibrated'}"
         reason = f": {self.reason}" if self.reason else ""
-        return f"{self.clause}: {self.status} ({trust}{score}){reason}"
+        return f"{self.clause}: {self.status} ({self.trust}{score}){reason}"
+
+    @property
+    def trust(self) -> str:
+        """How far it can be trusted: `guaranteed`, or measured with its error rates."""
+        if self.assurance == "measured":
+            return f"measured, {self.calibration or 'uncalibrated'}"
+        return self.assurance
 
     def as_dict(self) -> dict[str, Any]:
         """By field, as the report's own `as_dict`."""
@@ -154,11 +158,11 @@ class ContractReport:
         head = html.escape(str(self).split("\n", 1)[0])
         rows = "".join(
             f"<tr><td>{html.escape(verdict.clause)}</td><td>{verdict.status}</td>"
-            f"<td>{html.escape(verdict.reason)}</td></tr>"
+            f"<td>{html.escape(verdict.trust)}</td><td>{html.escape(verdict.reason)}</td></tr>"
             for verdict in self.verdicts
         )
         return (
-            f"<p>{head}</p><table><tr><th>clause</th><th>verdict</th><th>reason</th></tr>"
+            f"<p>{head}</p><table><tr><th>clause</th><th>verdict</th><th>assurance</th><th>reason</th></tr>"
             f"{rows}</table>"
         )
 
