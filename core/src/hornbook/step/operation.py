@@ -62,6 +62,9 @@ class Operation:
     """What of the raw result the record holds, where that is not what `view` shows."""
     spent: Callable[[Any], Spent] | None = None
     """What one call used, as its raw result tells. A `model` step counts as one call besides."""
+    counts_attempts: bool = True
+    """Whether an attempt after the first is a call of the budget; not where it is metered inside,
+    as a neural primitive's is where its model is asked."""
 
     def shown(self, raw: Any) -> Any:
         """What the record holds of a raw result; asked when the record is written or read."""

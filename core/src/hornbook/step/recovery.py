@@ -177,9 +177,10 @@ class Recovery:
         kwargs: dict[str, Any],
         report: ContractReport,
     ) -> Generator[Effect, Any, Tried]:
-        if self._meter is not None:
-            self._meter.reserve(self._operation.name)
-        self._calls += 1
+        if self._operation.counts_attempts:
+            if self._meter is not None:
+                self._meter.reserve(self._operation.name)
+            self._calls += 1
         told = Feedback(violation=report.violations[0], report=report, attempt=self._attempts)
         return (yield from self._try(function, args, kwargs, told))
 
