@@ -1,11 +1,14 @@
-"""The pytest plugin: `pytest --hornbook-adapter=module:factory` holds an adapter to the kit.
+"""The pytest plugin: worked scenarios of programs as tests, and adapters held to the kit.
 
-It adds one test for each scenario and mode to those that are collected anyway; what the
-adapter declares not to support is skipped. Without the option it does nothing, and loads
-nothing: pytest imports this module wherever Hornbook is installed.
+Files such as `desk.scenarios.toml` are collected, one test a scenario: see docs/scenarios.md.
+`pytest --hornbook-adapter=module:factory` adds one test for each scenario and mode of the
+conformance kit; what the adapter declares not to support is skipped. Where there is neither,
+this does nothing and loads nothing: pytest imports it wherever Hornbook is installed.
 """
 
 from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,19 +16,96 @@ import pytest
 if TYPE_CHECKING:
     from hornbook.testing.conformance.adapters import Factory
     from hornbook.testing.conformance.case import Case
+    from hornbook.verify import Scenario
 
-__all__ = ["pytest_addoption", "pytest_collection", "pytest_collection_modifyitems"]
+__all__ = [
+    "pytest_addoption",
+    "pytest_collect_file",
+    "pytest_collection",
+    "pytest_collection_modifyitems",
+]
 
 _OPTION = "--hornbook-adapter"
+_FILES = "hornbook_scenario_files"
+_PATTERNS = ("*.scenarios.toml", "*.scenarios.json", "*.scenarios.yaml", "*.scenarios.yml")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option."""
+    """Add the option, and the setting."""
     parser.getgroup("hornbook").addoption(
         _OPTION,
         metavar="MODULE:FACTORY",
         help="hold this Hornbook adapter to the conformance kit",
     )
+    parser.addini(
+        _FILES,
+        "patterns for the names of files with worked scenarios of Hornbook programs",
+        type="args",
+        default=list(_PATTERNS),
+    )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ScenarioFile | None":
+    """Collect a file of worked scenarios."""
+    patterns: list[str] = parent.config.getini(_FILES)
+    if any(fnmatch(file_path.name, pattern) for pattern in patterns):
+        file: Any = ScenarioFile
+        return file.from_parent(parent, path=file_path)
+    return None
+
+
+class ScenarioFile(pytest.File):
+    """A file of worked scenarios."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One test a scenario."""
+        from hornbook.errors import HornbookError
+        from hornbook.verify import read_scenarios
+
+        try:
+            scenarios = read_scenarios(self.path)
+        except HornbookError as error:
+            problems = getattr(error, "problems", (str(error),))
+            raise self.CollectError("\n".join(problems)) from None
+        for scenario in scenarios:
+            yield _made(ScenarioItem, self, name=scenario.name, scenario=scenario)
+
+
+class ScenarioItem(pytest.Item):
+    """One worked scenario: the program is run on it, sync and async."""
+
+    scenario: "Scenario"
+
+    def runtest(self) -> None:
+        """Run it."""
+        from hornbook.verify import TargetError, load_program, play_scenario
+
+        scenario = self.scenario
+        if scenario.program is None:
+            raise ScenarioFailed("the file names no program: write program = 'module:attribute'")
+        try:
+            program = load_program(scenario.program, folder=self.config.rootpath)
+        except TargetError as error:
+            raise ScenarioFailed(str(error)) from None
+        result = play_scenario(program, scenario)
+        if not result.ok:
+            about = [scenario.about.strip()] if scenario.about.strip() else []
+            raise ScenarioFailed("\n".join([*about, *result.failures]))
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        """What was expected and not seen; of anything else pytest's own account."""
+        if isinstance(excinfo.value, ScenarioFailed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> Any:
+        """The scenario's line in its file."""
+        line = self.scenario.line
+        return self.path, None if line is None else line - 1, self.name
+
+
+class ScenarioFailed(Exception):
+    """A scenario did not come to what it expects; the text says how."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,0 +1,80 @@
+"""Running one scenario: sync and async alike, and against what it expects."""
+
+from typing import TYPE_CHECKING, Any
+
+from hornbook.engine import Engine
+from hornbook.program import Program
+from hornbook.verify.comparing import Misread
+from hornbook.verify.expecting import (
+    checks_of,
+    differing,
+    static_place,
+    unexpected_end,
+    unknown_steps,
+)
+from hornbook.verify.replies import Replies
+from hornbook.verify.scenario import Scenario
+from hornbook.verify.subject import Subject, subject_of
+from hornbook.verify.values import Check, Played, ScenarioResult
+
+if TYPE_CHECKING:
+    from hornbook.budget import Budget
+
+__all__ = ["expected_of", "play_scenario", "run_scenario"]
+
+
+def play_scenario(
+    program: Program,
+    scenario: Scenario,
+    *,
+    engine: Engine | None = None,
+    budget: "Budget | None" = None,
+) -> ScenarioResult:
+    """Run one scenario of a program, sync and async, and nothing else of `verify`.
+
+    Args:
+        program: the program.
+        scenario: what to give it, what its models reply, and what must come of it.
+        engine: how it is run.
+        budget: what one run may spend.
+    """
+    subject = subject_of(program, engine=engine, budget=budget)
+    return run_scenario(subject, scenario, Replies(scenario.replies))
+
+
+def run_scenario(subject: Subject, scenario: Scenario, replies: Replies) -> ScenarioResult:
+    """Run it, and hold what came of it against what is expected."""
+    unknown = unknown_steps(scenario.expect, subject.known) or _unknown_reply(subject, scenario)
+    if unknown:
+        return ScenarioResult(scenario=scenario, played=None, problem=unknown)
+    try:
+        value: Any = subject.value_of(scenario)
+    except Misread as error:
+        problem = f"its input does not fit the program: {error}"
+        return ScenarioResult(scenario=scenario, played=None, problem=problem)
+    played, session = subject.first(scenario, value, replies)
+    other, _ = subject.aplay(value, replies)
+    problem = (
+        "; ".join(session.problems)
+        or unexpected_end(scenario.expect, played)
+        or differing(played, other)
+    )
+    checks = expected_of(subject, scenario, played)
+    return ScenarioResult(scenario=scenario, played=played, checks=checks, problem=problem)
+
+
+def expected_of(subject: Subject, scenario: Scenario, played: Played) -> tuple[Check, ...]:
+    """What the scenario expects, against a run."""
+    return checks_of(scenario.expect, played, subject.program.output, subject.outputs)
+
+
+def _unknown_reply(subject: Subject, scenario: Scenario) -> str:
+    """A script that no model would speak is a mistake in the file."""
+    neural = [step for step in subject.steps.values() if step.neural]
+    places = [place for place, step in subject.steps.items() if step.neural]
+    names = [*dict.fromkeys(step.name for step in neural), *places]
+    for key in scenario.replies:
+        if key not in names and static_place(key) not in names:
+            known = ", ".join(dict.fromkeys(step.name for step in neural)) or "none"
+            return f"'replies' has {key!r}, which is no neural step of the program; it has {known}"
+    return ""
