@@ -11,7 +11,7 @@ from hornbook.evaluation import Evaluation
 
 Capture = pytest.CaptureFixture[str]
 
-MODULE = '''
+MODULE = """
 from hornbook import program as p
 from hornbook.models import ScriptedModel
 from hornbook.program.library import entails
@@ -22,7 +22,7 @@ def answer(request):
 
 judged = entails(ScriptedModel(answer, identity="small"))
 program = p.Sequence(judged)
-'''
+"""
 EXAMPLES = [
     {"input": {"premise": "They met.", "hypothesis": "a"}, "output": {"verdict": "entailed"}},
     {"input": {"premise": "They met.", "hypothesis": "b"}, "output": {"verdict": "unknown"}},
