@@ -47,7 +47,7 @@ format: $(VENV)/dev.stamp
 	@$(PY) -m ruff check --fix
 
 bench: $(VENV)/dev.stamp
-	@set -e; for file in bench/overhead.py bench/hosts.py; do $(PY) $$file; done
+	@set -e; for file in bench/overhead.py bench/hosts.py bench/engine.py; do $(PY) $$file; done
 
 clean:
 	rm -rf $(VENV) dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis

@@ -10,8 +10,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-__all__ = ["Figure", "Recorded", "interleaved", "paired_differences", "report"]
+__all__ = ["Figure", "Recorded", "interleaved", "paired_differences", "report", "write"]
 
 Work = Callable[[int], object]
 """Does the thing that many times."""
@@ -82,17 +83,24 @@ def report(title: str, figures: Sequence[Figure], folder: Path | None) -> None:
             f"  {figure.name:<{width}}  {figure.microseconds:10.3f} us  "
             f"{figure.ratio:9.2f} x {figure.against}{mark}"
         )
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        data = {
-            "title": title,
-            "python": sys.version.split()[0],
-            "machine": platform.machine(),
-            "figures": [{**asdict(figure), "reached": figure.reached} for figure in figures],
-        }
-        name = title.lower().replace(" ", "-").replace(":", "").replace(",", "")
-        path = folder / f"{name}.json"
-        path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    data = [{**asdict(figure), "reached": figure.reached} for figure in figures]
+    write(title, data, folder)
+
+
+def write(title: str, figures: Sequence[Mapping[str, Any]], folder: Path | None) -> None:
+    """Write a table as JSON where a folder is given."""
+    if folder is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    data = {
+        "title": title,
+        "python": sys.version.split()[0],
+        "machine": platform.machine(),
+        "figures": figures,
+    }
+    name = title.lower().replace(" ", "-").replace(":", "").replace(",", "")
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 def ratio(

@@ -1,4 +1,4 @@
-"""`bench/overhead.py` measures what it says: every peer, in one run, as ratios. Never a speed."""
+"""The benchmarks measure what they say: every peer, in one run, as ratios. Never a speed."""
 
 import json
 import subprocess
@@ -78,3 +78,39 @@ def test_each_host_is_measured_with_a_hook_of_its_own(tmp_path: Path, host: str,
     figures = measured(tmp_path, host, "hosts.py")
     names = {figure["name"] for figure in figures}
     assert names == {f"{who}: {what}" for who in ("no-op hook", "Hornbook") for what in things}
+
+
+@pytest.mark.requirement("bench:engine:optimisations")
+@pytest.mark.parametrize("driver", ["async driver", "sync driver"])
+def test_each_optimisation_is_measured_off_and_none_changes_the_value(tmp_path: Path, driver: str):
+    # The benchmark itself stops where the values differ.
+    rows = {row["name"]: row for row in measured(tmp_path, driver, "engine.py")}
+    off = [f"{name} off" for name in ("concurrency", "caching", "batching", "pruning")]
+    assert list(rows) == ["all on", *off, "all off"]
+    best, naive = rows["all on"], rows["all off"]
+    assert naive["calls"] == naive["sent"]
+    assert naive["milliseconds"] >= naive["calls"] * 50
+    assert best["calls"] < rows["caching off"]["calls"] == naive["calls"]
+    assert best["tokens"] < rows["caching off"]["tokens"] == naive["tokens"]
+    assert best["sent"] < rows["batching off"]["sent"] == best["calls"]
+    for row in rows.values():
+        assert row["sent"] <= row["calls"]
+
+
+@pytest.mark.ci
+@pytest.mark.requirement("bench:engine:scheduler")
+@pytest.mark.parametrize(
+    ("table", "base", "mark"),
+    [("three async steps", "asyncio.TaskGroup", 1.0), ("three plain steps", "three calls", None)],
+)
+def test_a_level_is_measured_beside_asyncio_and_a_peer(
+    tmp_path: Path, table: str, base: str, mark: float | None
+):
+    figures = measured(tmp_path, table, "engine.py")
+    scheduler, *_, peer = figures[1:]
+    assert figures[0]["name"] == base
+    assert (scheduler["name"], scheduler["at_most"]) == ("the scheduler, added", mark)
+    assert peer["name"] == "LangGraph nodes, added"
+    if mark is not None:
+        assert scheduler["against"] == "the 50 us it may add"
+        assert scheduler["ratio"] == pytest.approx(scheduler["microseconds"] / 50)
