@@ -54,6 +54,19 @@ def test_after_closing_another_is_opened(tmp_path: Path) -> None:
     assert [names(folder) for folder in tmp_path.iterdir()] == [["say"], ["say"]]
 
 
+@pytest.mark.requirement("hosting:trace:failed")
+def test_a_run_that_failed_says_so(tmp_path: Path) -> None:
+    ambient = AmbientRun(tmp_path)
+    with ambient.around():
+        say()
+    ambient.close(ValueError("no more"))
+    ambient.close()
+    (folder,) = tmp_path.iterdir()
+    *_, end = read(folder)
+    assert (end.kind, end.status, end.data["error"]) == ("run.end", "failed", "ValueError: no more")
+    assert verify_trace(folder).ok
+
+
 @pytest.mark.requirement("hosting:trace:own-run")
 def test_one_that_is_forgotten_ends_its_run(tmp_path: Path) -> None:
     ambient = AmbientRun(tmp_path)

@@ -120,6 +120,21 @@ def test_a_fallback_takes_the_request() -> None:
 
 
 @pytest.mark.requirement("hosting:models:final")
+def test_a_fallback_that_cannot_take_the_request_is_refused() -> None:
+    async def later(request: str) -> str:
+        return request
+
+    with pytest.raises(DefinitionError) as caught:
+        ModelSteps(Toy(), final=(SHORT, Recover(fallback=[lambda *, request: "go"])))
+    assert str(caught.value) == (
+        "fallback '<lambda>' of 'model' cannot be called with the request that the model was "
+        "asked with, its one argument: too many positional arguments"
+    )
+    with pytest.raises(DefinitionError, match="'later' of 'model' is async: give a plain function"):
+        ModelSteps(Toy(), final=(SHORT, Recover(fallback=[later])))
+
+
+@pytest.mark.requirement("hosting:models:final")
 def test_a_contract_that_names_an_unknown_input_is_refused() -> None:
     wrong = Contract("wrong", ensures=[clauses.grounded(".", source="query")])
     with pytest.raises(DefinitionError, match="query"):

@@ -1,7 +1,7 @@
 """The step around a tool call, beyond what the conformance kit plays."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -128,6 +128,33 @@ async def test_fallbacks_take_the_arguments_and_may_be_async_where_the_agent_is(
     )
     steps = ToolSteps(Toy(), {"double": (SMALL, recover)}, sync=False)
     assert await steps.acall(of(8), adouble) == 0
+
+
+@pytest.mark.requirement("hosting:tools:misfits")
+def test_fallbacks_that_do_not_fit_their_tool_are_refused() -> None:
+    def share(number: int, among: int = 2) -> float:
+        """Share."""
+        return number / among
+
+    tools = ToolRegistry.of(share)
+
+    def refuse(*fallback: Callable[..., Any]) -> None:
+        held = {"share": (LIMITED, Recover(fallback=fallback))}
+        ToolSteps(Toy(), held).refuse_misfits(tools)
+
+    refuse(lambda number, among=1: 0, lambda **given: 0, dict)
+    with pytest.raises(DefinitionError) as caught:
+        refuse(lambda number: 0)
+    assert str(caught.value) == (
+        "fallback '<lambda>' of tool 'share' cannot take its arguments (number, among) by name: "
+        "got an unexpected keyword argument 'among'"
+    )
+    with pytest.raises(DefinitionError) as caught:
+        refuse(lambda number, among: 0)
+    assert str(caught.value) == (
+        "fallback '<lambda>' of tool 'share' cannot take its arguments (number, among) by name: "
+        "missing a required argument: 'among', which the model may leave out"
+    )
 
 
 @pytest.mark.requirement("hosting:tools:misfits")

@@ -26,6 +26,19 @@ def test_a_reply_may_be_written_in_several_forms(written: Any, reply: Reply) -> 
     assert Script.of(written).replies == (reply,)
 
 
+@pytest.mark.requirement("conformance:script:played")
+def test_what_a_scripted_model_plays_is_a_script_or_one_that_was_opened() -> None:
+    script = Script.of("hello")
+    assert Conversation.of(script).script is script
+    opened = script.open()
+    assert Conversation.of(opened) is opened
+    with pytest.raises(DefinitionError) as caught:
+        Conversation.of("Paris")
+    assert str(caught.value) == (
+        "a scripted model plays a Script or a Conversation, not 'Paris': give Script.of(...)"
+    )
+
+
 @pytest.mark.requirement("conformance:script:written")
 def test_an_exception_is_a_reply_that_raises() -> None:
     error = TimeoutError("too slow")

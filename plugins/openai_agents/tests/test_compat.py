@@ -4,7 +4,16 @@ import inspect
 from typing import Any
 
 import pytest
-from agents import Agent, FunctionTool, Handoff, RunState, function_tool, handoff
+from agents import (
+    Agent,
+    FunctionTool,
+    Handoff,
+    RunConfig,
+    RunResultStreaming,
+    RunState,
+    function_tool,
+    handoff,
+)
 from agents import tool as sdk_tool
 from agents.models.interface import Model
 from agents.tool_context import ToolContext
@@ -36,13 +45,17 @@ def test_a_decorated_tool_keeps_its_function_where_the_wrap_looks():
 @pytest.mark.requirement("openai:compat:private-names")
 def test_an_agents_tool_keeps_its_agent_in_a_closure():
     inner, other = Agent(name="inner"), Agent(name="other")
-    tool = inner.as_tool("ask", "Ask.")
+    given, covered = RunConfig(), RunConfig()
+    tool = inner.as_tool("ask", "Ask.", run_config=given)
     assert compat.agent_of(tool) is inner
-    changed = compat.with_agent(tool, other)
+    changed = compat.with_agent(tool, other, lambda config: covered)
+    run: Any = changed.on_invoke_tool
+    closure = inspect.getclosurevars(run._invoke_tool_impl).nonlocals
+    assert closure["run_config"] is covered
     assert compat.agent_of(changed) is other
     assert compat.agent_of(tool) is inner
     with pytest.raises(DefinitionError, match=r"guard\(agent\).as_tool"):
-        compat.with_agent(compat.wrapped(tool, None), other)  # type: ignore[arg-type]
+        compat.with_agent(compat.wrapped(tool, None), other, lambda config: config)  # type: ignore[arg-type]
 
 
 @pytest.mark.requirement("openai:compat:private-names")
@@ -71,6 +84,7 @@ def test_the_private_names_of_contexts_states_and_models_are_there():
     assert inspect.iscoroutinefunction(Model._cleanup_on_run_end)
     assert inspect.isfunction(sdk_tool._get_function_tool_invoke_context)
     assert "_agent_instance" in FunctionTool.__dataclass_fields__
+    assert RunResultStreaming.__dataclass_fields__["_cancel_mode"].default == "none"
 
 
 @pytest.mark.requirement("openai:control-flow:known")

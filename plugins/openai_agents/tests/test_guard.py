@@ -83,6 +83,37 @@ def test_guarding_again_gives_the_same_object_until_something_is_changed():
 
 
 @pytest.mark.requirement("openai:guard:memoised")
+async def test_a_copy_is_made_anew_when_a_person_has_to_approve_from_now_on():
+    wire = function_tool(lambda order_id: made.append(order_id), name_override="wire")
+    desk = agent("desk", "Hi.", call("wire", order_id="A17"), "Done.", tools=[wire])
+    await run(desk, "Hello, A17.")
+    wire.needs_approval = True
+    result = await run(desk, "Wire for A17.")
+    assert [one.name for one in result.interruptions] == ["wire"]
+    assert made == []
+
+
+@pytest.mark.requirement("openai:guard:memoised")
+async def test_a_copy_is_made_anew_when_a_tool_or_a_handoff_is_switched_off():
+    model = scripted(Script.of("Hi.", "Hi."))
+    look = function_tool(lambda: "seen", name_override="look")
+    other = handoff(agent("other"))
+    desk = Agent(name="desk", tools=[look], handoffs=[other], model=model)
+    outer = agent("outer", handoffs=[desk])
+    guarded = guard(outer)
+    await run(desk, "?")
+    look.is_enabled = False
+    await run(desk, "?")
+    assert [one.tools for one in model.conversation.asked] == [("look",), ()]
+    assert guard(outer) is not guarded
+    guarded = guard(desk)
+    other.is_enabled = False
+    assert guard(desk) is not guarded
+    assert guard(desk).handoffs[0].is_enabled is False
+    assert guard(desk) is guard(desk)
+
+
+@pytest.mark.requirement("openai:guard:memoised")
 def test_what_is_put_into_a_guarded_agent_later_is_guarded_too():
     guarded = guard(agent("desk"))
     guarded.tools.append(refund)

@@ -227,7 +227,8 @@ async def test_models_by_name_by_default_of_handoffs_and_nested_agents_are_cover
     second = Agent(name="second", model="named", tools=[inner.as_tool("ask", "ask")])
     first = Agent(name="first", handoffs=[second])
     config = run_config(RunConfig(model_provider=provider))
-    result = await Runner.run(first, "Hello", run_config=config)
+    with pytest.warns(UserWarning, match="agent 'second' .* its tools 'ask' are not guarded"):
+        result = await Runner.run(first, "Hello", run_config=config)
     assert result.final_output == "second done"
     assert provider.asked == [None, "named", "inner", "named"]
     assert steps() == [("model", "satisfied")] * 4
@@ -316,7 +317,7 @@ async def test_an_agent_with_a_model_object_needs_a_guard_and_is_told_so():
 
 
 @pytest.mark.requirement("openai:config:out-of-reach")
-async def test_a_contract_on_a_tool_that_is_not_guarded_is_refused(caplog: Any):
+async def test_a_contract_on_a_tool_that_is_not_guarded_is_refused():
     @function_tool
     def look(what: str) -> str:
         """Look."""
@@ -327,8 +328,115 @@ async def test_a_contract_on_a_tool_that_is_not_guarded_is_refused(caplog: Any):
     held = run_config(RunConfig(model_provider=provider), contracts={"look": POLITE})
     with pytest.raises(DefinitionError, match="a contract on its tool 'look'"):
         await Runner.run(desk, "?", run_config=held)
-    await Runner.run(desk, "?", run_config=run_config(RunConfig(model_provider=provider)))
-    assert "its tools are not guarded" in caplog.text
+    config = run_config(RunConfig(model_provider=provider))
+    with pytest.warns(UserWarning, match="are not guarded") as said:
+        await Runner.run(desk, "?", run_config=config)
+    await Runner.run(desk, "?", run_config=config)
+    assert [str(one.message) for one in said] == [
+        "agent 'desk' runs with a config of run_config(), and its tools 'look' are not guarded: "
+        "run it with hornbook_openai_agents.run(), or guard() it first"
+    ]
+
+
+@pytest.mark.requirement("openai:config:out-of-reach")
+async def test_a_tool_that_a_guarded_agent_got_later_is_said_to_be_unguarded():
+    @function_tool
+    def look(what: str) -> str:
+        """Look."""
+        return "seen"
+
+    provider = Provider(default=Script.of("Hi.", "Hi.", "Hi."))
+    desk = guard(Agent(name="desk", tools=[look]))
+    config = run_config(RunConfig(model_provider=provider))
+    await Runner.run(desk, "?", run_config=config)
+    late = function_tool(lambda: "late", name_override="late")
+    desk.tools.append(late)
+    with pytest.warns(UserWarning, match="its tools 'late' are not guarded"):
+        await Runner.run(desk, "?", run_config=config)
+    await Runner.run(guard(desk), "?", run_config=config)
+
+
+@pytest.mark.requirement("openai:guard:model-not-wrapped")
+async def test_a_guard_whose_model_is_not_wrapped_says_once_that_it_knows_no_sources():
+    made: list[str] = []
+
+    @function_tool
+    def refund(order_id: str) -> str:
+        """Refund."""
+        made.append(order_id)
+        return "refunded"
+
+    calls = [[call("refund", order_id="B98"), call("refund", order_id="B99")], "Done."]
+    provider = Provider(default=Script.of(*calls))
+    desk = guard(Agent(name="desk", tools=[refund]))
+    with pytest.warns(UserWarning, match="its model is not wrapped") as said:
+        await Runner.run(desk, "A17", run_config=RunConfig(model_provider=provider))
+    assert [str(one.message) for one in said] == [
+        "agent 'desk': its tools are guarded, but its model is not wrapped, so that invented "
+        "values are not told from known ones: run it with hornbook_openai_agents.run(), or with "
+        "a config of run_config()"
+    ]
+    assert sorted(made) == ["B98", "B99"]
+    # Both lines are there, or the model is an object: nothing to say.
+    provider = Provider(default=Script.of(*calls))
+    config = run_config(RunConfig(model_provider=provider))
+    await Runner.run(guard(Agent(name="desk", tools=[refund])), "A17", run_config=config)
+    model = scripted(Script.of(*calls))
+    await Runner.run(guard(Agent(name="desk", tools=[refund], model=model)), "A17")
+    assert len(made) == 2
+
+
+@pytest.mark.requirement("openai:contract:fallback-misfit")
+def test_a_fallback_that_cannot_take_what_it_will_be_given_is_refused_at_once():
+    async def later(request: Any) -> str:
+        return "please"
+
+    said = "fallback '<lambda>' of 'model' cannot be called with the request that the model was "
+    with pytest.raises(DefinitionError) as caught:
+        run_config(contracts={"model": (POLITE, Recover(fallback=[lambda: "please"]))})
+    assert str(caught.value) == f"{said}asked with, its one argument: too many positional arguments"
+    with pytest.raises(DefinitionError, match="'later' of 'model' is async: give a plain function"):
+        run_config(contracts={"model": (POLITE, Recover(fallback=[later]))})
+
+
+@pytest.mark.requirement("openai:contract:fallback-misfit")
+async def test_a_fallback_of_a_tool_is_refused_before_the_tool_is_called():
+    @function_tool
+    def look(what: str, much: int = 1) -> str:
+        """Look."""
+        raise AssertionError  # pragma: no cover
+
+    def desk() -> Agent[Any]:
+        return Agent(name="desk", tools=[look], model=scripted(Script.of("Hi.")))
+
+    wrong = {"look": (POLITE, Recover(fallback=[lambda where: "please"]))}
+    match = r"fallback '<lambda>' of tool 'look' cannot take its arguments \(what, much\) by name"
+    with pytest.raises(DefinitionError, match=match):
+        guard(desk(), contracts=wrong)
+    with pytest.raises(DefinitionError, match=match):
+        guard(look, contracts=wrong)
+    with pytest.raises(DefinitionError, match=match):
+        await run(desk(), "?", contracts=wrong)
+    with pytest.raises(DefinitionError, match=match):
+        await Runner.run(guard(desk()), "?", run_config=run_config(contracts=wrong))
+    needs = {"look": (POLITE, Recover(fallback=[lambda what, much: "please"]))}
+    with pytest.raises(DefinitionError, match="'much', which the model may leave out"):
+        await run(desk(), "?", contracts=needs)
+    fits = {"look": (POLITE, Recover(fallback=[lambda what, much=1: "please", dict]))}
+    config = run_config(contracts=fits)
+    for _ in range(2):
+        guarded = guard(desk())
+        assert (await Runner.run(guarded, "?", run_config=config)).final_output == "Hi."
+
+
+@pytest.mark.requirement("openai:guard:own-contracts")
+def test_a_contract_on_final_answers_is_not_the_guards():
+    with pytest.raises(DefinitionError) as caught:
+        guard(Agent(name="desk"), contracts={"model": POLITE})
+    assert str(caught.value) == (
+        "guard(): the contract 'model' speaks of a run's final answer: give it to run_config() "
+        "or run()"
+    )
 
 
 @pytest.mark.requirement("openai:budget:model")

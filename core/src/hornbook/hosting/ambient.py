@@ -41,12 +41,19 @@ class AmbientRun:
         finally:
             current.reset(token)
 
-    def close(self) -> None:
-        """End the run; a call that comes later opens another."""
+    def close(self, error: BaseException | None = None) -> None:
+        """End the run; a call that comes later opens another.
+
+        Args:
+            error: what the run failed with; None where it completed.
+        """
         with self._lock:
             close, self._close, self._frame = self._close, None, None
-        if close is not None:
-            close()
+        # Detached, it is this call's alone, whoever else ends the run now.
+        held = None if close is None else close.detach()
+        if held is not None:
+            _, enter, (leave, *_), _ = held
+            enter(leave, None if error is None else type(error), error, None)
 
     def _open(self) -> Frame | None:
         with self._lock:

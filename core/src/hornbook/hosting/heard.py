@@ -21,12 +21,14 @@ class Heard:
         self._trusted = dict(trusted or {})
         self._lock = threading.Lock()
 
-    def said(self, *texts: str) -> None:
-        """Take in what the user said; what was heard before counts once."""
+    def said(self, *texts: str) -> bool:
+        """Take in what the user said, and tell whether any is new; what is not counts once."""
         with self._lock:
+            new = any(text not in self._turns for text in texts)
             self._turns |= dict.fromkeys(texts)
             while len(self._turns) > _REMEMBERED:
                 self._turns.pop(next(iter(self._turns)))
+        return new
 
     def returned(self, tool: str, arguments: Mapping[str, Any], value: Any) -> None:
         """Take in what a tool returned; an error is none of it, as it repeats what was invented."""

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from hornbook.budget import Spent
 from hornbook.contracts.contract import Contract
 from hornbook.contracts.report import ContractViolation
+from hornbook.hosting.fallbacks import refuse_unfit
 from hornbook.hosting.rules import Rules
 from hornbook.step.attempts import feedback
 from hornbook.step.effects import Call, Effect, adrive, drive
@@ -119,11 +120,13 @@ class ModelSteps(Generic[Q, R]):
 
     Args:
         host: how the calls look.
-        final: the contract on final answers, with its recovery; a fallback takes the request.
+        final: the contract on final answers, with its recovery; a fallback takes the request,
+            as the host has it, and gives the answer.
         rules: where learned rules come from.
 
     Raises:
-        DefinitionError: the contract names an input that there is not.
+        DefinitionError: the contract names an input that there is not, or a fallback cannot
+            be called with the request alone.
     """
 
     def __init__(
@@ -196,6 +199,8 @@ class ModelSteps(Generic[Q, R]):
         return replace(recover, fallback=tuple(map(self._answering, recover.fallback)))
 
     def _answering(self, fallback: Callable[..., Any]) -> Callable[[Q], Any]:
+        refuse_unfit(fallback)
+
         def answer(request: Q) -> R:
             return self.host.answer(fallback(request), request)
 

@@ -8,9 +8,10 @@ from typing import Any, Generic, TypeVar
 from hornbook.contracts.contract import Contract
 from hornbook.contracts.report import ContractReport, ContractViolation
 from hornbook.errors import DefinitionError
+from hornbook.hosting.fallbacks import refuse_misfit
 from hornbook.hosting.held import Contracts, by_name
 from hornbook.kernel.feedback import feedback
-from hornbook.kernel.registry import ToolRegistry
+from hornbook.kernel.registry import ToolRegistry, ToolSpec
 from hornbook.step.hosted import HostedStep
 from hornbook.step.operation import Operation, Outcome
 from hornbook.step.recover import Recover
@@ -118,17 +119,32 @@ class ToolSteps(Generic[C, A]):
         """Refuse contracts on tools that are not there, or on arguments they do not take.
 
         Raises:
-            DefinitionError: naming the tool, and the tools or arguments that there are.
+            DefinitionError: naming the tool, and the tools or arguments that there are; or the
+                fallback that cannot take the tool's arguments.
         """
-        for name, (contract, _) in self.contracts.items():
+        for name in self.contracts:
             if name not in tools:
                 known = ", ".join(map(repr, tools)) or "none"
                 raise DefinitionError(
                     f"contracts: there is no tool {name!r}; the agent's tools are {known}"
                 )
-            shape = tools[name].shape
-            if not shape.open:
-                contract.refuse_unknown_inputs(tuple(shape.properties), name)
+            self.refuse_misfit(tools[name])
+
+    def refuse_misfit(self, tool: ToolSpec) -> None:
+        """Refuse the contract on one tool, where it does not fit; without one all is well.
+
+        Raises:
+            DefinitionError: naming the arguments that there are, or the fallback that cannot
+                take them.
+        """
+        held = self.contracts.get(tool.name)
+        if held is None:
+            return
+        contract, recover = held
+        if not tool.shape.open:
+            contract.refuse_unknown_inputs(tuple(tool.shape.properties), tool.name)
+        for fallback in recover.fallback:
+            refuse_misfit(fallback, tool)
 
     def _of(self, call: C) -> HostedStep:
         name = self._host.tool(call)

@@ -124,6 +124,24 @@ class Conversation:
     with `spend`.
     """
 
+    @classmethod
+    def of(cls, script: object) -> "Conversation":
+        """The playing of a script: a `Script` is opened, a `Conversation` goes on.
+
+        Raises:
+            DefinitionError: it is neither.
+        """
+        match script:
+            case Script():
+                return script.open()
+            case Conversation():
+                return script
+            case _:
+                raise DefinitionError(
+                    f"a scripted model plays a Script or a Conversation, not {script!r:.80}: "
+                    f"give Script.of(...)"
+                )
+
     def __init__(self, script: Script) -> None:
         self.script = script
         self.asked: list[Asked] = []

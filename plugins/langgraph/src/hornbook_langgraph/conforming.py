@@ -49,7 +49,7 @@ class PlayingChatModel(ScriptedChatModel):
 
 def scripted(script: Script | Conversation) -> PlayingChatModel:
     """A chat model that plays a script."""
-    return PlayingChatModel(playing=script.open() if isinstance(script, Script) else script)
+    return PlayingChatModel(playing=Conversation.of(script))
 
 
 class _Agent:

@@ -1,6 +1,7 @@
 """What the SDK is to Hornbook: its ids, its usage, its control flow, and its form of answers."""
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -8,7 +9,7 @@ from agents import ModelResponse, Usage, get_current_span, get_current_trace
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
 
 from hornbook import hosting
-from hornbook.contracts.report import ContractReport
+from hornbook.contracts.report import ContractReport, Violation
 from hornbook_openai_agents.compat import CONTROL_FLOW
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ _NONE = "no-op"
 """The id of traces and spans while tracing is off."""
 
 _REASONS = 3
+
+_RAISED = re.compile(r"[^\W\d]\w*")
+"""The type of an exception, in what a report observed."""
 
 _numbers = itertools.count(1)
 
@@ -102,8 +106,13 @@ def halt(reports: Sequence[ContractReport]) -> ModelResponse:
 
 def _told(report: ContractReport) -> str:
     """One halt in words for the user: what was checked, and what was wrong."""
-    wrong = [
-        f"{violation.clause}: {violation.hint or 'expected ' + violation.expected}"
-        for violation in report.violations[:_REASONS]
-    ]
-    return f"{report.step} ({', '.join(wrong) or 'refused'})"
+    wrong = ", ".join(map(_wrong, report.violations[:_REASONS]))
+    return f"{report.step} ({wrong or 'refused'})"
+
+
+def _wrong(violation: Violation) -> str:
+    raised = _RAISED.search(violation.observed) if violation.clause == "exception" else None
+    if raised is not None:
+        # Only its type: what it says was not written for the user.
+        return f"it failed with {raised[0]}"
+    return f"{violation.clause}: {violation.hint or 'expected ' + violation.expected}"

@@ -196,6 +196,7 @@ class AgentsModelHost(ModelHost[ModelRequest, Answer]):
         reports = request.conversation.halts(request.items)
         if not reports:
             return None
+        request.conversation.told()
         if request.structured:
             # No text can stand for the structure that the agent has to give.
             raise ContractViolation(reports[0])

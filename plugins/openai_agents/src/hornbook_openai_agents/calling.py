@@ -14,6 +14,7 @@ from hornbook.kernel.guard import ToolGuard
 from hornbook_openai_agents.adapter import HOST, step_identity
 from hornbook_openai_agents.compat import forget_prepared
 from hornbook_openai_agents.conversation import Conversation
+from hornbook_openai_agents.halts import written
 from hornbook_openai_agents.items import read_arguments
 
 __all__ = ["WAITING", "AgentsToolHost", "ToolCall"]
@@ -137,7 +138,7 @@ class AgentsToolHost(ToolHost[ToolCall, Any]):
         if not (self._soft and call.soft):
             raise violation
         call.conversation.halted(call.call_id, violation.report)
-        return f"Halted: {violation.report}"
+        return written(violation.report)
 
     def meta(self, call: ToolCall) -> Mapping[str, Any]:
         """The trace, the span, the call and the agent's name."""

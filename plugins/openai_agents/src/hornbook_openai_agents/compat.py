@@ -17,6 +17,8 @@ from agents import (
     InputGuardrailTripwireTriggered,
     MaxTurnsExceeded,
     OutputGuardrailTripwireTriggered,
+    RunConfig,
+    RunResultStreaming,
     RunState,
     ToolApprovalItem,
     ToolInputGuardrailTripwireTriggered,
@@ -42,6 +44,7 @@ __all__ = [
     "handed_to",
     "interrupted",
     "is_agent_tool",
+    "is_cancelled",
     "is_wrapped",
     "items_so_far",
     "with_agent",
@@ -166,8 +169,10 @@ def agent_of(tool: FunctionTool) -> Agent[Any] | None:
     return cast("Agent[Any]", agent) if isinstance(agent, Agent) else None
 
 
-def with_agent(tool: FunctionTool, agent: Agent[Any]) -> FunctionTool:
-    """A copy of an agent's tool that runs another agent.
+def with_agent(
+    tool: FunctionTool, agent: Agent[Any], cover: Callable[[RunConfig], RunConfig]
+) -> FunctionTool:
+    """A copy of an agent's tool that runs another agent, by another config where it has one.
 
     `as_tool` keeps the agent, and all that it was called with, in a closure alone.
 
@@ -181,10 +186,8 @@ def with_agent(tool: FunctionTool, agent: Agent[Any]) -> FunctionTool:
             f"tool {tool.name!r}: the agent that it runs cannot be replaced by a guarded one: "
             f"make the tool from that, guard(agent).as_tool(...)"
         )
-    cells = tuple(
-        CellType(agent) if name == "self" else cell
-        for name, cell in zip(inner.__code__.co_freevars, inner.__closure__ or (), strict=True)
-    )
+    named = zip(inner.__code__.co_freevars, inner.__closure__ or (), strict=True)
+    cells = tuple(_changed(name, cell, agent, cover) for name, cell in named)
     run = FunctionType(inner.__code__, inner.__globals__, inner.__name__, inner.__defaults__, cells)
     run.__kwdefaults__ = inner.__kwdefaults__
     run.__annotations__ = inner.__annotations__
@@ -193,6 +196,24 @@ def with_agent(tool: FunctionTool, agent: Agent[Any]) -> FunctionTool:
     changed._agent_instance = agent
     changed.on_invoke_tool = _Invoker(run, invoker._on_handled_error, function_tool=changed)
     return changed
+
+
+def _changed(
+    name: str, cell: CellType, agent: Agent[Any], cover: Callable[[RunConfig], RunConfig]
+) -> CellType:
+    match name:
+        case "self":
+            return CellType(agent)
+        case "run_config" if isinstance(cell.cell_contents, RunConfig):
+            return CellType(cover(cell.cell_contents))
+        case _:
+            return cell
+
+
+def is_cancelled(result: RunResultStreaming) -> bool:
+    """Whether a streamed run was asked to stop before it came to an answer."""
+    given: Any = result
+    return given._cancel_mode != "none" and result.final_output is None
 
 
 def handed_to(handoff: Handoff[Any, Any]) -> Agent[Any] | None:

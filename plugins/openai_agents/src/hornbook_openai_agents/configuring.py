@@ -1,6 +1,7 @@
 """`run_config`: Hornbook attached to every model call and tool call of a run."""
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import fields
 from inspect import isawaitable
@@ -14,14 +15,14 @@ from hornbook.errors import DefinitionError
 from hornbook.hosting import Contracts
 from hornbook.kernel.guard import ToolGuard
 from hornbook.kernel.registry import ToolRegistry, ToolSpec
-from hornbook.log import logger
 from hornbook.trace.runs import Run
 from hornbook_openai_agents.attachment import Attachment, Halt, Tools, asking
 from hornbook_openai_agents.calling import ToolCall
 from hornbook_openai_agents.conversation import Offer, here
-from hornbook_openai_agents.guarding import is_whole
+from hornbook_openai_agents.guarding import is_guarded, is_whole
 from hornbook_openai_agents.items import read_arguments
 from hornbook_openai_agents.model import HornbookModel, HornbookProvider
+from hornbook_openai_agents.tools import has_schema, spec_of
 
 __all__ = ["HornbookRunConfig", "run_config"]
 
@@ -35,6 +36,7 @@ class HornbookRunConfig(RunConfig):
     def attachment(self) -> Attachment:
         """What is attached."""
         assert isinstance(self.model_provider, HornbookProvider)
+        assert self.model_provider.attachment is not None
         return self.model_provider.attachment
 
     @property
@@ -43,10 +45,14 @@ class HornbookRunConfig(RunConfig):
         ambient = self.attachment.ambient
         return None if ambient is None else ambient.run
 
-    def close(self) -> None:
-        """End the run that `trace` opened; without one there is nothing to do."""
+    def close(self, error: BaseException | None = None) -> None:
+        """End the run that `trace` opened; without one there is nothing to do.
+
+        Args:
+            error: what it failed with; None where it completed.
+        """
         if self.attachment.ambient is not None:
-            self.attachment.ambient.close()
+            self.attachment.ambient.close(error)
 
     def __enter__(self) -> "HornbookRunConfig":
         return self
@@ -57,7 +63,7 @@ class HornbookRunConfig(RunConfig):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        self.close(error)
 
 
 def run_config(
@@ -79,8 +85,9 @@ def run_config(
         base: the config to start from.
         contracts: by the tool's name, a contract or one with its recovery: `requires` speaks
             of the arguments, `ensures` of what the tool's function returns. Under `"model"`
-            stands one for final answers, which is asked again, with feedback, as often as
-            its recovery says.
+            stands one for the final answer of the run, of whichever agent gives it: the model
+            is asked again, with feedback, as often as its recovery says. A fallback there
+            takes the request. Agents that are tools are not held to it.
         tools: the guard of tool calls; by default one for each tool's own schema, False for
             none.
         rules: learned rules for the model: a `RuleLibrary`, the path of one, or an object
@@ -144,6 +151,9 @@ def _telling(config: RunConfig, attachment: Attachment) -> Any:
 
 def _refuse_out_of_reach(agent: Agent[Any], config: RunConfig, attachment: Attachment) -> None:
     """Refuse an agent of which this config would leave out what it is asked to cover."""
+    if attachment.tools.contracts:
+        own = (tool for tool in agent.tools if isinstance(tool, FunctionTool))
+        attachment.refuse_misfits_of(agent, (spec_of(tool) for tool in own if has_schema(tool)))
     if is_whole(agent):
         return
     own_model = config.model is None and isinstance(agent.model, Model)
@@ -154,14 +164,24 @@ def _refuse_out_of_reach(agent: Agent[Any], config: RunConfig, attachment: Attac
             f"agent {agent.name!r} has {what}, which run_config() alone cannot reach: run it with "
             f"hornbook_openai_agents.run(), or guard() it first"
         )
-    unguarded = attachment.guards and any(isinstance(tool, FunctionTool) for tool in agent.tools)
-    if unguarded and not vars(agent).setdefault(_TOLD, False):
-        vars(agent)[_TOLD] = True
-        logger("openai_agents").warning(
-            "agent %r runs with a config of run_config(), and its tools are not guarded: run it "
-            "with hornbook_openai_agents.run(), or guard() it first",
-            agent.name,
-        )
+    if attachment.guards:
+        _say_unguarded(agent)
+
+
+def _say_unguarded(agent: Agent[Any]) -> None:
+    """Say once which tools of an agent are not guarded."""
+    told: set[str] = vars(agent).setdefault(_TOLD, set())
+    tools = [one for one in agent.tools if isinstance(one, FunctionTool) and not is_guarded(one)]
+    names = [tool.name for tool in tools if tool.name not in told]
+    if not names:
+        return
+    told.update(names)
+    warnings.warn(
+        f"agent {agent.name!r} runs with a config of run_config(), and its tools "
+        f"{', '.join(map(repr, names))} are not guarded: run it with "
+        f"hornbook_openai_agents.run(), or guard() it first",
+        stacklevel=2,
+    )
 
 
 def _guarding(config: RunConfig, attachment: Attachment) -> Any:

@@ -4,13 +4,12 @@ import copy
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from typing import Any, TypeVar, cast, overload
 
 from agents import Agent, FunctionTool, Handoff, Model, Tool
 
 from hornbook.errors import DefinitionError
-from hornbook.hosting import Contracts
+from hornbook.hosting import MODEL, Contracts
 from hornbook.kernel.registry import ToolRegistry
 from hornbook_openai_agents.attachment import Attachment, Halt, Tools
 from hornbook_openai_agents.compat import (
@@ -20,13 +19,14 @@ from hornbook_openai_agents.compat import (
     with_agent,
     with_target,
 )
-from hornbook_openai_agents.model import HornbookModel
+from hornbook_openai_agents.model import HornbookModel, covered
 from hornbook_openai_agents.tools import guarded_tool, has_schema, spec_of
 
 __all__ = ["guard", "is_guarded", "is_whole", "reached", "tools_of"]
 
 T = TypeVar("T")
 
+_OURS = "_hornbook_"
 _COPY = "_hornbook_copy"
 _MADE = "_hornbook_made"
 """Where an original keeps its copy, and by what a copy is known."""
@@ -66,7 +66,8 @@ def guard(
 
     Of an agent, the agents that it can hand over to and those that are its tools are copied
     with it. A copy is made once for each state of the original: guarding it again gives the
-    same object until a field of it, or of an agent that it reaches, is changed.
+    same object until a field of it, or of an agent, a tool or a handoff that it reaches, is
+    changed. A copy that is at hand does not follow: guard again, or let `run` do it.
 
     Where values come from, a guard learns from the model wrap: run the agent with `run`, or
     with a config of `run_config`. `run` guards its agent by itself.
@@ -80,15 +81,23 @@ def guard(
             whose model is wrapped.
 
     Raises:
-        DefinitionError: a contract names no tool, or a tool's schema is no JSON Schema.
+        DefinitionError: a contract names no tool or does not fit it, or a tool's schema is no
+            JSON Schema.
     """
     own = None
     if contracts is not None or tools is not None:
         own = Attachment(contracts=contracts, tools=tools, halt=halt)
+        if MODEL in (contracts or ()):
+            raise DefinitionError(
+                "guard(): the contract 'model' speaks of a run's final answer: give it to "
+                "run_config() or run()"
+            )
     match target:
         case FunctionTool() if own is None:
             return _once(target, lambda: _guarded_tool(target, None))
         case FunctionTool():
+            if own is not None and has_schema(target):
+                own.refuse_misfits(ToolRegistry([spec_of(target)]))
             return _guarded_tool(target, own)
         case Agent():
             if own is None:
@@ -134,7 +143,8 @@ class _Walk:
             model = HornbookModel(model)
         # `clone` would choose other settings for another model, and this is the same one.
         made = self._copies[id(agent)] = copy.copy(agent)
-        vars(made).pop(_COPY, None)
+        for name in [name for name in vars(made) if name.startswith(_OURS)]:
+            del vars(made)[name]
         vars(made)[_MADE] = True
         made.model = model
         made.tools = [self._tool(tool, agent) for tool in agent.tools]
@@ -151,8 +161,8 @@ class _Walk:
             )
             return tool
         inner = agent_of(tool)
-        if inner is not None and not is_guarded(inner):
-            tool = with_agent(tool, self.guarded(inner))
+        if inner is not None and not (is_guarded(inner) and is_guarded(tool)):
+            tool = with_agent(tool, self.guarded(inner), covered)
         return tool if is_guarded(tool) else _guarded_tool(tool, self._own)
 
     def _handoff(self, given: Agent[Any] | Handoff[Any, Any]) -> Agent[Any] | Handoff[Any, Any]:
@@ -225,13 +235,24 @@ def _once(original: T, make: Callable[[], T]) -> T:
 
 def _state(original: object) -> list[Any]:
     """All that a copy is made from, to be compared by identity."""
-    agents = reached(cast("Agent[Any]", original)) if isinstance(original, Agent) else ()
+    if not isinstance(original, Agent):
+        return _held(original)
     state: list[Any] = []
-    for one in cast("list[Any]", [*agents] or [original]):
-        for each in fields(one):
-            value: Any = getattr(one, each.name)
+    for agent in reached(cast("Agent[Any]", original)):
+        state += _held(agent)
+        for part in (*agent.tools, *agent.handoffs):
+            # These are copied too: whether a person has to approve stands in the original.
+            if isinstance(part, _WRAPPED):
+                state += _held(part)
+    return state
+
+
+def _held(one: object) -> list[Any]:
+    state: list[Any] = []
+    for name, value in vars(one).items():
+        if not name.startswith(_OURS):
             state += cast("list[Any]", value) if isinstance(value, list) else [value]
-            state.append(each.name)
+            state.append(name)
     return state
 
 

@@ -1,6 +1,7 @@
 """The model wrap: what stands around each call of a model, and the provider that puts it there."""
 
 import asyncio
+import copy
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
@@ -15,6 +16,7 @@ from agents import (
     ModelResponse,
     ModelSettings,
     ModelTracing,
+    RunConfig,
     Tool,
     Usage,
 )
@@ -27,11 +29,11 @@ from openai.types.responses.response_prompt_param import ResponsePromptParam
 from hornbook.errors import DefinitionError, HornbookError
 from hornbook.step.hookset import slot
 from hornbook_openai_agents.asking import Answer, ModelRequest
-from hornbook_openai_agents.attachment import PLAIN, Attachment, asked_by
+from hornbook_openai_agents.attachment import PLAIN, Attachment, around, asked_by
 from hornbook_openai_agents.conversation import here
 from hornbook_openai_agents.streaming import completed, events_of, response_of, with_usage
 
-__all__ = ["HornbookModel", "HornbookProvider"]
+__all__ = ["HornbookModel", "HornbookProvider", "covered"]
 
 
 class HornbookModel(Model):
@@ -137,13 +139,18 @@ class HornbookModel(Model):
 
     def _asked_by(self) -> tuple[Attachment, str | None]:
         attachment, agent = asked_by()
-        return self._attachment or attachment or PLAIN, agent
+        return self._attachment or attachment or around() or PLAIN, agent
 
 
 class HornbookProvider(ModelProvider):
-    """A provider whose models have the step around their calls, whatever name they go by."""
+    """A provider whose models have the step around their calls, whatever name they go by.
 
-    def __init__(self, inner: ModelProvider, attachment: Attachment) -> None:
+    Args:
+        inner: the provider itself.
+        attachment: what `run_config(...)` put together; left out, that of the run around.
+    """
+
+    def __init__(self, inner: ModelProvider, attachment: Attachment | None = None) -> None:
         self.inner = inner
         self.attachment = attachment
 
@@ -162,6 +169,17 @@ class HornbookProvider(ModelProvider):
         await self.inner.aclose()
 
 
+def covered(config: RunConfig) -> RunConfig:
+    """A copy of a config of the user's own, for a run inside of one that has Hornbook."""
+    if isinstance(config.model_provider, HornbookProvider):
+        return config
+    changed = copy.copy(config)
+    changed.model_provider = HornbookProvider(config.model_provider)
+    if isinstance(config.model, Model) and not isinstance(config.model, HornbookModel):
+        changed.model = HornbookModel(config.model)
+    return changed
+
+
 def _seen_through(wrap: Any, name: str) -> Any:
     # Copying asks for special methods, before there is anything inside.
     if name == "inner" or name.startswith("__"):
@@ -175,6 +193,7 @@ class _Calling:
     def __init__(self, inner: Model, attachment: Attachment, request: ModelRequest) -> None:
         self._inner = inner
         self._attachment = attachment
+        self._models = attachment.models
         self._request = request
         self._used = Usage()
         self._last: ModelResponse | None = None
@@ -205,7 +224,7 @@ class _Calling:
     async def _step(self, attempt: Callable[[ModelRequest], Awaitable[Answer]]) -> Answer:
         request = self._request
         with self._attachment.recording():
-            answer = await self._attachment.models.acall(request, attempt)
+            answer = await self._models.acall(request, attempt)
         request.conversation.offered(answer.response.output, request.offered, request.agent)
         return answer
 
@@ -234,7 +253,7 @@ class _Calling:
     async def _fill(self, queue: "asyncio.Queue[TResponseStreamEvent | None]") -> None:
         """Put the events into the queue: as they come, or when their answer is accepted."""
         held: list[TResponseStreamEvent] = []
-        live = not self._attachment.models.holds_back and slot.get().quiet
+        live = not self._models.holds_back and slot.get().quiet
         try:
             answer = await self._step(partial(self._streamed, queue, held, live))
             if answer.response is not self._last:

@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from contextvars import copy_context
 from typing import Any, TypeAlias, cast
 
@@ -18,9 +18,10 @@ from hornbook_openai_agents.attachment import Halt, Tools
 from hornbook_openai_agents.compat import current_agent, items_so_far
 from hornbook_openai_agents.configuring import HornbookRunConfig
 from hornbook_openai_agents.configuring import run_config as attached
-from hornbook_openai_agents.conversation import Conversation, within
+from hornbook_openai_agents.conversation import Conversation, another, within
 from hornbook_openai_agents.guarding import guard, is_guarded, reached, tools_of
 from hornbook_openai_agents.items import items_of
+from hornbook_openai_agents.recording import StreamRecord
 from hornbook_openai_agents.tools import ours_behind
 
 __all__ = ["run", "run_streamed", "run_sync"]
@@ -125,26 +126,33 @@ def run_streamed(
     """Run an agent as `Runner.run_streamed` does; see `run`.
 
     A final answer under contract is streamed when it is accepted, in one go. What halts hard
-    is raised by `stream_events()`.
+    is raised by `stream_events()`. A reader that leaves does not stop the run, as with the
+    SDK: `cancel()` does. The record ends when the run does.
     """
     config = _config(run_config, contracts, tools, rules, halt, namespace)
     own, conversation = _ready(agent, input, config)
     # The run goes on in a task of the SDK's, which takes this context with it.
     ambient = None if trace is None else AmbientRun(str(trace), namespace)
-    with nullcontext() if ambient is None else ambient.around(), within(conversation):
-        result = Runner.run_streamed(own, input, run_config=config, **options)
+    try:
+        with nullcontext() if ambient is None else ambient.around(), within(conversation):
+            result = Runner.run_streamed(own, input, run_config=config, **options)
+    except Exception as error:
+        if ambient is not None:
+            ambient.close(error)
+        raise
+    record = None if ambient is None else StreamRecord(result, ambient)
     stream = result.stream_events
 
     async def stream_events() -> AsyncIterator[StreamEvent]:
-        try:
-            async for event in stream():
-                yield event
-        except Exception as error:
-            _raise_ours(error)
-            raise
-        finally:
-            if ambient is not None:
-                ambient.close()
+        with nullcontext() if record is None else record.reading():
+            try:
+                # Closed with this one: the SDK's run waits for as long as it is open.
+                async with aclosing(cast("AsyncGenerator[StreamEvent]", stream())) as events:
+                    async for event in events:
+                        yield event
+            except Exception as error:
+                _raise_ours(error)
+                raise
 
     vars(result)["stream_events"] = stream_events
     return result
@@ -179,7 +187,7 @@ def _ready(
     attachment = config.attachment
     if attachment.tools.contracts and not any(one.mcp_servers for one in reached(own)):
         attachment.refuse_misfits(tools_of(own))
-    conversation = Conversation()
+    conversation = another()
     if isinstance(given, RunState):
         state = cast("RunState[Any, Any]", given)
         going_on = current_agent(state)

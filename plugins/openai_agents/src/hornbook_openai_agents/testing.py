@@ -91,7 +91,7 @@ class ScriptedModel(Model):
 
 def scripted(script: Script | Conversation) -> ScriptedModel:
     """A model of the SDK that plays a script."""
-    return ScriptedModel(script.open() if isinstance(script, Script) else script)
+    return ScriptedModel(Conversation.of(script))
 
 
 class ConformanceAdapter:

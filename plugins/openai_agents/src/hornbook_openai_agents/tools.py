@@ -1,7 +1,8 @@
 """The tool wrap: what stands around each call of a function tool."""
 
+import warnings
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from agents import FunctionTool, UserError
@@ -11,13 +12,16 @@ from agents.tool_context import ToolContext
 from hornbook.errors import HornbookError
 from hornbook.kernel.guard import ToolGuard
 from hornbook.kernel.registry import ToolRegistry, ToolSpec
-from hornbook_openai_agents.attachment import PLAIN, Attachment
+from hornbook_openai_agents.attachment import PLAIN, Attachment, around, inside
 from hornbook_openai_agents.calling import WAITING, ToolCall
 from hornbook_openai_agents.compat import Inner, Passing, interrupted, is_agent_tool, wrapped
 from hornbook_openai_agents.conversation import Conversation, here, within
-from hornbook_openai_agents.model import HornbookProvider
+from hornbook_openai_agents.model import HornbookModel, HornbookProvider
 
-__all__ = ["attached_to", "guarded_tool", "has_schema", "ours_behind", "spec_of"]
+__all__ = ["attached_to", "guarded_tool", "has_schema", "is_heard", "ours_behind", "spec_of"]
+
+_UNHEARD = "_hornbook_unheard"
+"""Set on an agent of which it was said."""
 
 
 def guarded_tool(tool: FunctionTool, own: Attachment | None = None) -> FunctionTool:
@@ -34,14 +38,16 @@ def guarded_tool(tool: FunctionTool, own: Attachment | None = None) -> FunctionT
     runs_agent = is_agent_tool(tool)
 
     async def wrap(inner: Inner, ctx: ToolContext[Any], arguments: str) -> Any:
-        run = attached_to(ctx)
+        run, heard = attached_to(ctx), is_heard(ctx)
         attachment = _chosen(tool.name, own, run)
         conversation = here()
-        call = ToolCall.of(tool.name, ctx, arguments, guard, conversation, soft=run is not None)
+        soft = run is not None and heard
+        call = ToolCall.of(tool.name, ctx, arguments, guard, conversation, soft=soft)
+        if not heard and attachment.guards and guard is not None:
+            _say_unheard(ctx)
 
         async def invoke(made: ToolCall) -> Any:
-            nested = Conversation(around=conversation) if runs_agent else None
-            with nullcontext() if nested is None else within(nested):
+            with inside(run), _body(conversation, runs_agent):
                 try:
                     value = await inner(ctx, made.written)
                 except UserError as error:
@@ -65,9 +71,40 @@ def guarded_tool(tool: FunctionTool, own: Attachment | None = None) -> FunctionT
 
 
 def attached_to(ctx: ToolContext[Any]) -> Attachment | None:
-    """What is attached to the run that calls a tool."""
+    """What is attached to the run that calls a tool, or to the run in whose tool that one is."""
     provider = None if ctx.run_config is None else ctx.run_config.model_provider
-    return provider.attachment if isinstance(provider, HornbookProvider) else None
+    own = provider.attachment if isinstance(provider, HornbookProvider) else None
+    return own or around()
+
+
+def is_heard(ctx: ToolContext[Any]) -> bool:
+    """Whether the model of the run that calls a tool is wrapped."""
+    config, agent = ctx.run_config, ctx.agent
+    if config is not None and isinstance(config.model_provider, HornbookProvider):
+        return True
+    model = None if config is None else config.model
+    return isinstance(getattr(agent, "model", None) if model is None else model, HornbookModel)
+
+
+def _body(conversation: Conversation, runs_agent: bool) -> AbstractContextManager[Any]:
+    """Let what a tool runs be part of its run: what it asks, the model may have written."""
+    if runs_agent or conversation.known:
+        return within(Conversation(around=conversation))
+    return nullcontext()
+
+
+def _say_unheard(ctx: ToolContext[Any]) -> None:
+    """Say once an agent that its guard cannot tell where values come from."""
+    agent = ctx.agent
+    if agent is None or vars(agent).setdefault(_UNHEARD, False):
+        return
+    vars(agent)[_UNHEARD] = True
+    warnings.warn(
+        f"agent {agent.name!r}: its tools are guarded, but its model is not wrapped, so that "
+        f"invented values are not told from known ones: run it with "
+        f"hornbook_openai_agents.run(), or with a config of run_config()",
+        stacklevel=2,
+    )
 
 
 def ours_behind(error: Exception) -> Exception:

@@ -15,7 +15,7 @@ __all__ = ["MemoryAdapter", "MemoryAgent", "scripted"]
 
 def scripted(script: Script | Conversation) -> Model:
     """A model that plays a script."""
-    playing = script.open() if isinstance(script, Script) else script
+    playing = Conversation.of(script)
 
     def model(request: Request) -> Message:
         lines = [request.instructions, *(_line(message) for message in request.messages)]
