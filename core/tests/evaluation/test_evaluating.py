@@ -1,6 +1,7 @@
 """`evaluate_primitive`: exact match, and what the contract knew of it."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,6 +121,28 @@ def test_symbolic_primitives_are_evaluated_too_with_what_is_bound_of_them():
     ]
     found = evaluate_primitive(area.bind(border=1), examples)
     assert (found.exact, found.model) == (wilson(1, 2), None)
+
+
+@pytest.mark.requirement("evaluation:examples:read")
+def test_examples_are_given_as_values_mappings_or_a_file(tmp_path: Path):
+    path = tmp_path / "examples.jsonl"
+    path.write_text('{"input": "ab", "output": ["a", "b"]}\n', encoding="utf-8")
+    for given in (path, [{"input": "ab", "output": ["b", "a"]}]):
+        assert evaluate_primitive(letters, given).exact == wilson(1, 1)
+    with pytest.raises(EvaluationError) as caught:
+        evaluate_primitive(letters, [{"input": "ab"}])
+    assert str(caught.value) == "example 0: it has no output"
+
+
+@primitive
+def letters(text: str) -> frozenset[str]:
+    return frozenset(text)
+
+
+@pytest.mark.requirement("evaluation:evaluate:exact")
+def test_sets_are_equal_in_any_order():
+    found = evaluate_primitive(letters, [Example(input="abcdefg", output=list("gfedcba"))])
+    assert found.exact == wilson(1, 1)
 
 
 @pytest.mark.requirement("evaluation:evaluate:async")

@@ -127,12 +127,16 @@ def test_a_correction_says_what_is_right_whatever_was_answered(tmp_path: Path):
         encoding="utf-8",
     )
     found = export_sft(tmp_path / "runs", "names", tmp_path / "out", gold=gold)
-    assert taught(tmp_path / "out") == [("Ada", '["Ada"]'), ("Cem and Dee", '["Cem","Dee"]')]
+    assert taught(tmp_path / "out") == [("Ada", '["Ada"]'), ("Cem and Dee", '["Cem", "Dee"]')]
     assert (found.corrected, found.refused["violated"]) == (2, 0)
     again = export_sft(
         tmp_path / "runs", "names", tmp_path / "two", gold=[Example(input="Ada", output=["Ada"])]
     )
     assert (again.total, again.corrected) == (2, 1)
+    unused = [Example(input="Adam", output=["Adam"])]
+    third = export_sft(tmp_path / "runs", "names", tmp_path / "three", gold=unused)
+    assert third.unused_corrections == 1
+    assert str(third).endswith("; 1 corrections of inputs that do not occur")
 
 
 @pytest.mark.requirement("evaluation:sft:secrets")
@@ -152,6 +156,17 @@ def test_of_equal_examples_one_is_kept_and_of_contradicting_ones_the_first(tmp_p
     found = export_sft(tmp_path / "runs", "names", tmp_path / "out")
     assert taught(tmp_path / "out") == [("Ada Bob", '["Ada"]')]
     assert (found.refused["duplicate"], found.refused["conflict"]) == (1, 1)
+
+
+@pytest.mark.requirement("evaluation:sft:format")
+def test_keys_keep_the_order_in_which_the_model_wrote_them(tmp_path: Path):
+    model = ScriptedModel(['{"why":"b","answer": 1}', '{"answer": 1, "why": "b"}'])
+    judged = neural("judged", model, prompt="{input}", output=dict[str, Any])
+    record(tmp_path, judged, "q", "q")
+    found = export_sft(tmp_path / "runs", "judged", tmp_path / "out", validation=0)
+    (line,) = lines(tmp_path / "out/train.jsonl")
+    assert line["messages"][-1]["content"] == '{"why": "b", "answer": 1}'
+    assert found.refused["conflict"] == 0
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 import hornbook
 from hornbook import Contract, Recover, clauses
+from hornbook.errors import DefinitionError
 from hornbook_langgraph import HornbookMiddleware
 from hornbook_langgraph.testing import ScriptedChatModel, call
 
@@ -64,6 +65,34 @@ def test_a_step_outside_of_any_run_does_not_hide_the_middlewares_own(go: Any, tm
         assert middleware.run is not None
         ended = [e.name for e in middleware.run.events if e.kind == "step.end"]
     assert ended == ["model"]
+
+
+@pytest.mark.requirement("agents:middleware:records")
+def test_a_run_that_fails_ends_as_failed(go: Any, tmp_path: Path):
+    with pytest.raises(RuntimeError), HornbookMiddleware(trace=tmp_path) as middleware:  # noqa: PT012
+        go(agent_of(["Hi."], [], middleware), ask("hello"))
+        kept = middleware.run
+        raise RuntimeError("the page was left")
+    end = kept.events[-1]
+    assert (end.kind, end.status, end.data["error"]) == (
+        "run.end",
+        "failed",
+        "RuntimeError: the page was left",
+    )
+
+
+@pytest.mark.requirement("agents:middleware:guard")
+def test_a_fallback_that_cannot_take_the_arguments_is_refused_at_once(go: Any):
+    held = Contract("c", ensures=[clauses.one_of(".", ["none for C-1"])])
+    recover = Recover(fallback=[lambda client: "none"])
+    middleware = HornbookMiddleware({"orders": (held, recover)})
+    agent = agent_of([call("orders", customer="C-1")], [orders], middleware)
+    with pytest.raises(DefinitionError) as refused:
+        go(agent, ask("orders of C-1?"))
+    assert str(refused.value).endswith(
+        "of tool 'orders' cannot take its arguments (customer) by name: missing a required "
+        "argument: 'client'"
+    )
 
 
 class Score(BaseModel):

@@ -5,7 +5,7 @@ outputs", Forethought 5.3). The contract is held to the output apart from that, 
 can be counted against each other, also where the contract would have refused the output.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -18,7 +18,7 @@ from hornbook.contracts.typed_dicts import modernised
 from hornbook.engine import Controls, Engine
 from hornbook.errors import BudgetExceeded, DefinitionError, told
 from hornbook.evaluation.errors import EvaluationError
-from hornbook.evaluation.examples import Example
+from hornbook.evaluation.examples import Example, Examples, examples_of
 from hornbook.evaluation.results import Evaluation, Judged, Verdict
 from hornbook.program import Primitive
 from hornbook.program.life import arguments
@@ -33,7 +33,7 @@ __all__ = ["aevaluate_primitive", "evaluate_primitive"]
 
 def evaluate_primitive(
     primitive: Primitive[..., Any],
-    examples: Iterable[Example],
+    examples: Examples,
     *,
     recovery: bool = False,
     budget: Budget | None = None,
@@ -42,7 +42,8 @@ def evaluate_primitive(
 
     Args:
         primitive: what is evaluated, with what is bound of it.
-        examples: inputs with the right outputs, as `read_examples` gives them.
+        examples: inputs with the right outputs: a file's path, as `read_examples` gives them, or
+            mappings with the keys of such a file.
         recovery: look at what comes after retries and fallbacks, as a program would get it;
             by default at the first attempt. After recovery a violated contract leaves no
             output, which is wrong.
@@ -61,7 +62,7 @@ def evaluate_primitive(
 
 async def aevaluate_primitive(
     primitive: Primitive[..., Any],
-    examples: Iterable[Example],
+    examples: Examples,
     *,
     recovery: bool = False,
     budget: Budget | None = None,
@@ -95,6 +96,7 @@ class _Prepared:
 
     example: Example
     value: Any
+    output: Any
     right: bytes
 
 
@@ -117,8 +119,8 @@ class _Bench:
         self._output = TypeAdapter(modernised(self.primitive.output))
         self._input = TypeAdapter(modernised(self.primitive.input))
 
-    def prepared(self, examples: Iterable[Example]) -> list[_Prepared]:
-        ready = [self._prepared(one) for one in examples]
+    def prepared(self, examples: Examples) -> list[_Prepared]:
+        ready = [self._prepared(one) for one in examples_of(examples)]
         if not ready:
             raise DefinitionError(
                 f"evaluate_primitive({self.primitive.name!r}): there are no examples"
@@ -127,8 +129,9 @@ class _Bench:
 
     def _prepared(self, example: Example) -> _Prepared:
         value = _read(self._input, example, "input")
-        right = self._normal(_read(self._output, example, "output"))
-        return _Prepared(example=example, value=value, right=right)
+        output = _read(self._output, example, "output")
+        right = self._normal(output)
+        return _Prepared(example=example, value=value, output=output, right=right)
 
     def judge(self, one: _Prepared) -> Judged:
         try:
@@ -164,6 +167,8 @@ class _Bench:
 
     def _judged(self, one: _Prepared, output: Any, report: ContractReport | None) -> Judged:
         right = self._normal(output) == one.right
+        # Sets have no order as JSON, and one in their canonical form.
+        right = right or canon.digest(output) == canon.digest(one.output)
         violated = report is not None and not report.ok
         return _outcome(one, right, "violated" if violated else "satisfied", shown(output))
 

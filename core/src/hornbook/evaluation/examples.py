@@ -6,16 +6,19 @@
 ```
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from hornbook import canon
 from hornbook.canon import CanonError
 from hornbook.evaluation.errors import EvaluationError
 
-__all__ = ["Example", "read_examples"]
+__all__ = ["Example", "Examples", "examples_of", "read_examples"]
+
+Examples: TypeAlias = "str | Path | Iterable[Example | Mapping[str, Any]]"
+"""Examples, or mappings that say the same as a line of a file, or a file's path."""
 
 _KEYS = ("input", "output", "scenario")
 
@@ -54,6 +57,20 @@ def read_examples(path: str | Path) -> tuple[Example, ...]:
     return found
 
 
+def examples_of(given: Examples) -> tuple[Example, ...]:
+    """Examples, however they are given.
+
+    Raises:
+        EvaluationError: one is none; says which and why.
+    """
+    if isinstance(given, str | Path):
+        return read_examples(given)
+    return tuple(
+        one if isinstance(one, Example) else _checked(f"example {at}", one)
+        for at, one in enumerate(given)
+    )
+
+
 def _examples(path: Path, lines: Sequence[str]) -> Iterator[Example]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
@@ -61,7 +78,16 @@ def _examples(path: Path, lines: Sequence[str]) -> Iterator[Example]:
 
 
 def _example(where: str, line: str) -> Example:
-    fields = _fields(where, line)
+    try:
+        return _checked(where, canon.loads(line))
+    except CanonError as error:
+        raise EvaluationError(f"{where}: this is no JSON: {error}") from None
+
+
+def _checked(where: str, given: object) -> Example:
+    if not isinstance(given, Mapping):
+        raise EvaluationError(f"{where}: an example is an object with input and output")
+    fields = cast("Mapping[str, Any]", given)
     for key in fields:
         if key not in _KEYS:
             raise EvaluationError(f"{where}: unknown key {key!r}; there are {', '.join(_KEYS)}")
@@ -72,13 +98,3 @@ def _example(where: str, line: str) -> Example:
     if not isinstance(scenario, str):
         raise EvaluationError(f"{where}: scenario is a text, not {scenario!r:.40}")
     return Example(input=fields["input"], output=fields["output"], scenario=scenario, where=where)
-
-
-def _fields(where: str, line: str) -> Mapping[str, Any]:
-    try:
-        read: object = canon.loads(line)
-    except CanonError as error:
-        raise EvaluationError(f"{where}: this is no JSON: {error}") from None
-    if not isinstance(read, dict):
-        raise EvaluationError(f"{where}: an example is an object with input and output")
-    return cast("dict[str, Any]", read)

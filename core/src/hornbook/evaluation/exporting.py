@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 from hornbook.errors import DefinitionError, TraceError
 from hornbook.evaluation.attempts import Steps, attempts_of
 from hornbook.evaluation.errors import EvaluationError
-from hornbook.evaluation.examples import Example, read_examples
+from hornbook.evaluation.examples import Examples, examples_of
 from hornbook.evaluation.targets import Lesson, Refusal, lessons
 from hornbook.trace.events import Event
 from hornbook.trace.reader import list_runs, read
@@ -53,15 +53,19 @@ class Manifest:
     refused: Mapping[str, int]
     """Attempts that became no example, by reason: `violated`, `redacted`, `cut`, `duplicate`,
     `conflict`."""
+    unused_corrections: int = 0
+    """Corrections of inputs that no attempt had."""
     unreadable: tuple[str, ...] = ()
     """Records that could not be read, each with the reason."""
 
     def __str__(self) -> str:
         """As a line of table 4, and what was left out."""
         left_out = ", ".join(f"{count} {reason}" for reason, count in self.refused.items() if count)
+        unused = self.unused_corrections
         return (
             f"{self.primitive}: {self.total} examples, {self.train} train, {self.validation} "
             f"validation, {self.scenarios} scenarios; left out: {left_out or 'none'}"
+            f"{f'; {unused} corrections of inputs that do not occur' if unused else ''}"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,9 +76,9 @@ class Manifest:
 def export_sft(
     traces: Traces,
     primitive: "str | Primitive[..., Any]",
-    folder: str | Path,
+    folder: str | Path = "sft",
     *,
-    gold: "str | Path | Sequence[Example]" = (),
+    gold: Examples = (),
     system: str | None = None,
     validation: float = 0.1,
     seed: str = "",
@@ -109,15 +113,17 @@ def export_sft(
     target = Path(folder)
     if not overwrite and any((target / file).exists() for file in _FILES):
         raise EvaluationError(f"{target} holds an export already: name another folder")
-    corrections = read_examples(gold) if isinstance(gold, str | Path) else gold
+    corrections = examples_of(gold)
     unreadable: list[str] = []
     counted = Steps()
+    used: set[str] = set()
     attempts = attempts_of(_events(traces, unreadable), name, counted)
-    found, refused = _sorted_out(lessons(attempts, corrections, system))
+    found, refused = _sorted_out(lessons(attempts, corrections, system, used))
     if not found:
         raise EvaluationError(_nothing(name, counted, refused, unreadable))
     held_out = _held_out(found, validation, seed)
-    manifest = _manifest(name, found, held_out, counted, refused, unreadable)
+    unused = len({one.key for one in corrections} - used)
+    manifest = _manifest(name, found, held_out, counted, refused, unused, unreadable)
     _write(target, found, held_out, manifest)
     return manifest
 
@@ -195,6 +201,7 @@ def _manifest(
     held_out: frozenset[str],
     counted: Steps,
     refused: Mapping[str, int],
+    unused: int,
     unreadable: Sequence[str],
 ) -> Manifest:
     kept = sum(one.scenario in held_out for one in found)
@@ -209,6 +216,7 @@ def _manifest(
         steps=counted.steps,
         without_model=counted.without_model,
         refused=refused,
+        unused_corrections=unused,
         unreadable=tuple(unreadable),
     )
 

@@ -4,6 +4,7 @@ An attempt teaches when its contract was satisfied, or when a correction says wh
 What was redacted or cut in the record is refused: a model must learn neither.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +41,10 @@ class Lesson:
 
 
 def lessons(
-    attempts: Iterable[Recorded], gold: Sequence[Example] = (), system: str | None = None
+    attempts: Iterable[Recorded],
+    gold: Sequence[Example] = (),
+    system: str | None = None,
+    used: set[str] | None = None,
 ) -> Iterator[Lesson | Refusal]:
     """A training example for each attempt, or why it is none.
 
@@ -48,11 +52,13 @@ def lessons(
         attempts: as recorded.
         gold: inputs with the right outputs, whatever the model answered.
         system: the system message of examples whose prompt has none.
+        used: filled with the keys of the corrections that speak of some attempt.
     """
-    right = {_inputs_key(one.input): one.output for one in gold}
+    right = {_inputs_key(one.input): one for one in gold}
+    used = set() if used is None else used
     taught: dict[str, str] = {}
     for attempt in attempts:
-        target = _target(attempt, right)
+        target = _target(attempt, right, used)
         if target is None:
             yield "violated"
             continue
@@ -61,23 +67,31 @@ def lessons(
         yield _refusal(lesson, taught) or lesson
 
 
-def _target(attempt: Recorded, right: Mapping[str, Any]) -> tuple[str, bool] | None:
+def _target(
+    attempt: Recorded, right: Mapping[str, Example], used: set[str]
+) -> tuple[str, bool] | None:
     for key in _keys_of(attempt.inputs):
         if key in right:
-            return _as_target(right[key]), True
+            used.add(right[key].key)
+            return _as_target(right[key].output), True
     return (_plain(attempt.text), False) if attempt.satisfied else None
 
 
 def _as_target(output: Any) -> str:
-    return output if isinstance(output, str) else canon.serialise(output).decode()
+    return output if isinstance(output, str) else _written(output)
 
 
 def _plain(text: str) -> str:
-    """JSON without what the model wrote around and between it; any other text as it is."""
+    """JSON in one way of writing it; any other text as it is."""
     try:
-        return canon.serialise(canon.loads(text)).decode()
+        return _written(canon.loads(text))
     except CanonError:
         return text
+
+
+def _written(data: Any) -> str:
+    # Keys keep their order: a model that reasons before it answers must learn to.
+    return json.dumps(data, ensure_ascii=False)
 
 
 def _keys_of(inputs: Any) -> Iterator[str]:
@@ -114,8 +128,16 @@ def _refusal(lesson: Lesson, taught: dict[str, str]) -> Refusal | None:
         return "redacted"
     if any(map(_CUT.search, texts)):
         return "cut"
-    asked, target = canon.digest(list(lesson.messages[:-1])), texts[-1]
+    asked, target = canon.digest(list(lesson.messages[:-1])), _meaning(texts[-1])
     if asked in taught:
         return "duplicate" if taught[asked] == target else "conflict"
     taught[asked] = target
     return None
+
+
+def _meaning(target: str) -> str:
+    """Equal for targets that are the same data."""
+    try:
+        return canon.digest(canon.loads(target))
+    except CanonError:
+        return target

@@ -20,7 +20,7 @@ from hornbook.program.library import (
     Table,
     propagate,
 )
-from hornbook.program.library.filtering import filtered, holds
+from hornbook.program.library.filtering import condition_of, filtered
 from hornbook.program.library.problem import variables_of
 
 RELATIONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -30,7 +30,7 @@ def solutions_of(problem: Problem) -> list[dict[str, Any]]:
     """By trying all assignments, in the order of the domains."""
     rows = product(*problem.domains.values())
     tried = (dict(zip(problem.domains, row, strict=True)) for row in rows)
-    return [one for one in tried if all(holds(c, one) for c in problem.constraints)]
+    return [one for one in tried if all(condition_of(c)(one) for c in problem.constraints)]
 
 
 @st.composite
@@ -68,7 +68,7 @@ def test_each_filter_keeps_exactly_the_values_with_a_support(problem: Problem):
     for constraint in problem.constraints:
         over = variables_of(constraint)
         rows = product(*(problem.domains[one] for one in over))
-        live = [row for row in rows if holds(constraint, dict(zip(over, row, strict=False)))]
+        live = [row for row in rows if condition_of(constraint)(dict(zip(over, row, strict=True)))]
         assert filtered(constraint, problem.domains) == {
             one: tuple(v for v in problem.domains[one] if any(row[at] == v for row in live))
             for at, one in enumerate(over)
@@ -139,6 +139,11 @@ def test_a_condition_that_only_a_function_can_say_is_tabulated():
         Problem(domains={"a": (1, 2, 3), "b": (4, 5, 9)}, constraints=(squares,)), search="all"
     )
     assert found.solutions == ({"a": 2, "b": 4},)
+    with pytest.raises(ProblemError) as caught:
+        Table.where(lambda a, b: a < b, {"a": tuple(range(1_000)), "b": tuple(range(1_000))})
+    assert str(caught.value) == (
+        "Table.where over a, b: 1000000 combinations are too many to tabulate; the limit is 100000"
+    )
 
 
 @pytest.mark.requirement("library:propagate:bounds")
@@ -211,6 +216,43 @@ def test_fifty_variables_of_fifty_values_take_no_time_to_speak_of():
         (
             Problem(domains={"a": (0, 10**7)}, constraints=(Sum(over=("a",), total=1),)),
             "constraint 'sum(a) == 1': its sums lie up to 10000000 apart, more than 2000000",
+        ),
+        (
+            Problem(domains={"a": (1,)}, constraints=(AllDifferent(over=()),)),
+            "constraint 'all_different()': it has no variable",
+        ),
+        (
+            Problem(domains={"a": (1,)}, constraints=(Sum(over=("a",), total=1, weights=(1, 2)),)),
+            "constraint 'sum(a) == 1': 2 weights for 1 variables",
+        ),
+        (
+            Problem(
+                domains={"a": ("x",), "b": ("y",)},
+                constraints=(Compare(left="a", relation="==", right="b", offset=1),),
+            ),
+            "constraint 'a == b +1': an offset is for numbers, and there is 'x'",
+        ),
+        (
+            Problem(
+                domains={"a": (1, 2)},
+                constraints=(AllDifferent(over=("a",)), AllDifferent(over=("a",))),
+            ),
+            "two constraints are called 'all_different(a)': give one of them another name",
+        ),
+        (
+            Problem(domains={f"x{at}": () for at in range(2_001)}),
+            "2001 variables are more than 2000",
+        ),
+        (
+            Problem(domains={"a": tuple(range(100_001))}),
+            "the domains have 100001 values together, more than 100000",
+        ),
+        (
+            Problem(
+                domains={"a": (1,), "b": (1,)},
+                constraints=(Table(over=("a", "b"), rows=((1, 1),) * 500_001),),
+            ),
+            "the tables have 1000002 cells together, more than 1000000",
         ),
         (
             Problem(domains={"a": (float("nan"),)}),

@@ -1,10 +1,11 @@
 """`restructure` and `restructuring`: declared moves, checked before and after."""
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, NotRequired
 
 import pytest
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from hornbook import ContractViolation
 from hornbook import program as p
@@ -192,6 +193,39 @@ def test_what_does_not_fit_is_told_before_anything_runs():
     assert told.startswith("shape: Move(to='order'): int is no str; Move(to='amount'): ")
     assert "'amonut'" in told
     assert told.endswith("; no move puts 'people', which Request requires")
+
+
+class Shop(TypedDict):
+    orders: list[Raw]
+    note: NotRequired[str]
+
+
+class Totals(BaseModel):
+    ids: list[str]
+    people: list[str]
+    lines: list[dict[str, str]]
+    note: str = ""
+
+
+@pytest.mark.requirement("library:restructure:typed")
+def test_what_may_be_missing_is_given_a_default_or_said_to_be_optional():
+    moves = (
+        Move(to="ids", take="orders[].id"),
+        Move(to="people", take="orders[].names", flatten=True),
+        Move(to="lines", take="orders[]", each=(Move(to="order", take="id"),)),
+    )
+    with pytest.raises(DefinitionError) as caught:
+        restructuring(*moves, Move(to="note", take="note"), input=Shop, output=Totals)
+    assert str(caught.value) == (
+        "restructure: Move(to='note'): note may be missing in Shop: give it a default=, or say "
+        "optional=True"
+    )
+    note = Move(to="note", take="note", optional=True)
+    shape = restructuring(*moves, note, input=Shop, output=Totals)
+    shop: Shop = {"orders": [{"id": "A", "amount": 1, "names": ["x", "y"]}]}
+    assert shape(shop) == Totals(ids=["A"], people=["x", "y"], lines=[{"order": "A"}])
+    with pytest.raises(DefinitionError, match="no move puts 'people', which Totals requires"):
+        restructuring(moves[0], moves[2], input=Shop, output=Totals)
 
 
 @pytest.mark.requirement("library:restructure:contract")

@@ -133,10 +133,14 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
         with self._ambient.around():
             return await self._tools.awrap(request, handler)
 
-    def close(self) -> None:
-        """End the run that `trace` opened; without one there is nothing to do."""
+    def close(self, error: BaseException | None = None) -> None:
+        """End the run that `trace` opened; without one there is nothing to do.
+
+        Args:
+            error: what the run failed with; None where it completed.
+        """
         if self._ambient is not None:
-            self._ambient.close()
+            self._ambient.close(error)
 
     def __enter__(self) -> "HornbookMiddleware":
         return self
@@ -147,7 +151,7 @@ class HornbookMiddleware(AgentMiddleware[Any, Any, Any]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        self.close(error)
 
     def _see(self, request: Any) -> None:
         guards = self._tools.guards

@@ -13,6 +13,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from hornbook.contracts.contract import Contract
 from hornbook.contracts.report import ContractReport, ContractViolation
 from hornbook.errors import DefinitionError
+from hornbook.hosting.fallbacks import refuse_misfit
 from hornbook.hosting.held import Contracts, with_recovery
 from hornbook.kernel.feedback import feedback
 from hornbook.kernel.guard import ToolGuard
@@ -108,9 +109,10 @@ class ToolWrap:
         """Refuse contracts on tools that are not there, or on arguments they do not take.
 
         Raises:
-            DefinitionError: naming the tool, and the tools or arguments that there are.
+            DefinitionError: naming the tool, and the tools or arguments that there are; or a
+                fallback that cannot take them.
         """
-        for name, (contract, _) in self._contracts.items():
+        for name, (contract, recover) in self._contracts.items():
             if name not in tools:
                 known = ", ".join(map(repr, tools)) or "none"
                 raise DefinitionError(
@@ -119,6 +121,8 @@ class ToolWrap:
             spec = spec_of(tools[name])
             if not spec.shape.open:
                 contract.refuse_unknown_inputs(tuple(spec.shape.properties), name)
+                for fallback in recover.fallback:
+                    refuse_misfit(fallback, spec)
 
     def _ready(self, request: ToolCallRequest) -> HostedStep:
         """The step of a tool that was not called before."""

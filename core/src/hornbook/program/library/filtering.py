@@ -7,13 +7,14 @@ within the domains (generalised arc consistency).
 import operator
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any, TypeAlias
 
 from hornbook.program.library.all_different import filter_all_different
 from hornbook.program.library.problem import AllDifferent, Compare, Relation, Sum, Table, Value
 
-__all__ = ["RELATIONS", "Domains", "filtered", "holds"]
+__all__ = ["RELATIONS", "Domains", "condition_of", "filtered"]
 
 Domains: TypeAlias = Mapping[str, tuple[Value, ...]]
 Filtered: TypeAlias = dict[str, tuple[Value, ...]]
@@ -43,22 +44,31 @@ def filtered(constraint: Any, domains: Domains) -> Filtered:
             return _filter_forbidden(constraint, domains)
 
 
-def holds(constraint: Any, given: Mapping[str, Value]) -> bool:
-    """Whether one assignment of all variables satisfies the constraint."""
+def condition_of(constraint: Any) -> Callable[[Mapping[str, Value]], bool]:
+    """Tells of an assignment of all variables whether it satisfies the constraint."""
     match constraint:
         case AllDifferent():
-            values = [given[variable] for variable in constraint.over]
-            return len(set(values)) == len(values)
+            return lambda given: (
+                len({given[one] for one in constraint.over}) == len(constraint.over)
+            )
         case Sum():
-            pairs = zip(_weights(constraint), constraint.over, strict=True)
-            total = sum(weight * int(given[variable]) for weight, variable in pairs)
-            return RELATIONS[constraint.relation](total, constraint.total)
+            return partial(_sums_up, constraint)
         case Compare():
-            right = _plus(given[constraint.right], constraint.offset)
-            return RELATIONS[constraint.relation](given[constraint.left], right)
+            fits = RELATIONS[constraint.relation]
+            return lambda given: fits(
+                given[constraint.left], _plus(given[constraint.right], constraint.offset)
+            )
         case _:
-            row = tuple(given[variable] for variable in constraint.over)
-            return (row in constraint.rows) is constraint.allowed
+            rows = frozenset(constraint.rows)
+            return lambda given: (
+                (tuple(given[one] for one in constraint.over) in rows) is constraint.allowed
+            )
+
+
+def _sums_up(constraint: Sum, given: Mapping[str, Value]) -> bool:
+    pairs = zip(_weights(constraint), constraint.over, strict=True)
+    total = sum(weight * int(given[variable]) for weight, variable in pairs)
+    return RELATIONS[constraint.relation](total, constraint.total)
 
 
 def _plus(value: Any, offset: float) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from hornbook.contracts.clauses import that
 from hornbook.contracts.contract import Contract
-from hornbook.program.library.filtering import holds
+from hornbook.program.library.filtering import condition_of
 from hornbook.program.library.problem import Problem, Value, name_of
 from hornbook.program.library.problem_checks import checked_problem
 from hornbook.program.library.solving import OutOfSteps, Solver
@@ -64,12 +64,10 @@ def _solutions_hold(found: Propagation, inputs: Mapping[str, Any]) -> bool:
     claimed = list(found.solutions)
     if found.complete and found.status == "solved":
         claimed.append({one: values[0] for one, values in found.domains.items()})
-    return all(_is_solution(one, found, given) for one in claimed)
-
-
-def _is_solution(one: Mapping[str, Value], found: Propagation, given: Problem) -> bool:
-    within = all(one.get(name) in values for name, values in found.domains.items())
-    return within and all(holds(constraint, one) for constraint in given.constraints)
+    if not all(_within(one, found) for one in claimed):
+        return False
+    tests = [condition_of(constraint) for constraint in given.constraints]
+    return all(test(one) for one in claimed for test in tests)
 
 
 def _status_follows(found: Propagation, inputs: Mapping[str, Any]) -> bool:
@@ -98,13 +96,14 @@ def _nothing_lost(found: Propagation, inputs: Mapping[str, Any]) -> bool:
 
 
 def _within(solution: Mapping[str, Value], found: Propagation) -> bool:
-    return all(solution[one] in values for one, values in found.domains.items())
+    return all(solution.get(one) in values for one, values in found.domains.items())
 
 
 def _by_trying(given: Problem) -> Iterator[dict[str, Value]]:
+    tests = [condition_of(constraint) for constraint in given.constraints]
     for values in product(*given.domains.values()):
         tried = dict(zip(given.domains, values, strict=True))
-        if all(holds(constraint, tried) for constraint in given.constraints):
+        if all(test(tried) for test in tests):
             yield tried
 
 
