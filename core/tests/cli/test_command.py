@@ -57,8 +57,8 @@ def test_every_command_has_help(capsys: Capture, name: str) -> None:
         ((), "the following arguments are required: COMMAND; see hornbook --help"),
         (
             ("plugin",),
-            "argument COMMAND: invalid choice: 'plugin' (choose from 'config', 'plugins', "
-            "'trace'); see hornbook --help",
+            "argument COMMAND: invalid choice: 'plugin' (choose from "
+            f"{', '.join(repr(command.name) for command in COMMANDS)}); see hornbook --help",
         ),
         (("config", "--jsn"), "unrecognized arguments: --jsn; see hornbook --help"),
         (

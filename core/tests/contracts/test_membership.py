@@ -175,7 +175,7 @@ def test_what_is_no_text_does_not_match(value: Any) -> None:
 
 
 @pytest.mark.requirement("clause:matches:full")
-@pytest.mark.parametrize("pattern", ["[a", "(?=x)x", r"(a)\1"])
+@pytest.mark.parametrize("pattern", ["[a", "(?=x)x", r"(a)\1", "a)(b"])
 def test_what_is_no_linear_time_pattern_is_refused_when_written_down(pattern: str) -> None:
     with pytest.raises(DefinitionError) as refused:
         clauses.matches("id", pattern)

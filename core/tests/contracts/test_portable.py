@@ -7,9 +7,10 @@ import operator
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, Optional
+from typing import Any, Generic, Literal, Optional, TypeVar
 
 import pytest
 from hypothesis import given
@@ -230,7 +231,17 @@ def test_a_contract_of_importable_functions_comes_back_equal() -> None:
         assert back.check(value, inputs) == held.check(value, inputs)
 
 
+T = TypeVar("T")
+
+
+@dataclass
+class Box(Generic[T]):
+    item: T
+
+
 TYPES: dict[str, Any] = {
+    "generic": Box[int],
+    "list of a generic": list[Box[str]],
     "none": None,
     "any": Any,
     "int": int,

@@ -152,9 +152,12 @@ def full_match(pattern: str, where: str) -> Callable[[str], bool]:
 
     from pydantic_core import SchemaError, SchemaValidator, core_schema
 
+    def validator_of(text: str) -> SchemaValidator:
+        return SchemaValidator(core_schema.str_schema(pattern=text, regex_engine="rust-regex"))
+
     try:
-        schema = core_schema.str_schema(pattern=rf"\A(?:{pattern})\z", regex_engine="rust-regex")
-        validator = SchemaValidator(schema)
+        validator_of(pattern)  # by itself: `a)(b` is no pattern, and would be one in the group
+        validator = validator_of(rf"\A(?:{pattern})\z")
     except SchemaError as error:
         reason = str(error).strip().splitlines()[-1].strip()
         raise DefinitionError(f"{where}: {pattern!r} is not a pattern: {reason}") from None

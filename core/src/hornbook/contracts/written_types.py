@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from importlib import import_module
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin
+from typing import Any, Generic, Literal, Union, cast, get_args, get_origin
 
 from hornbook.errors import DefinitionError
 
@@ -43,11 +43,16 @@ def written_type(tp: Any) -> Any:
         return {"Literal": list(parts)}
     if origin is UnionType or origin is Union:
         return {"|" if origin is UnionType else "Union": [written_type(part) for part in parts]}
-    if not isinstance(origin, type) or not parts or type(tp).__module__ == "typing":
+    if not isinstance(origin, type) or not parts or _is_alias(tp, origin):
         raise DefinitionError(
             f"its output type {tp!r} cannot be imported: define it at the top of a module"
         )
     return {"[]": [written_type(part) for part in (origin, *parts)]}
+
+
+def _is_alias(tp: Any, origin: type) -> bool:
+    """Whether it is of `typing` itself, as `typing.List[int]` is, which is not read back alike."""
+    return type(tp).__module__ == "typing" and not issubclass(origin, Generic)
 
 
 def read_type(data: Any) -> Any:

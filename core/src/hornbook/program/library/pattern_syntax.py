@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from hornbook.contracts.text_clauses import full_match
-from hornbook.errors import DefinitionError
 from hornbook.program.library.errors import ProblemError
 
 __all__ = ["Instruction", "Program", "compiled"]
@@ -56,22 +55,10 @@ def compiled(pattern: str) -> Program:
         DefinitionError: the Rust engine does not take it.
         ProblemError: it uses what this machine leaves out, or is too large.
     """
-    _refuse_unbalanced(pattern)
     whole = full_match(pattern, "match_pattern")
     reader = _Reader(pattern)
     code = reader.read()
     return Program(pattern=pattern, code=code, groups=tuple(reader.groups), whole=whole)
-
-
-def _refuse_unbalanced(pattern: str) -> None:
-    """Refuse what is no pattern by itself: `a)(b` is one in a group, as a whole match has it."""
-    from pydantic_core import SchemaError, SchemaValidator, core_schema
-
-    try:
-        SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
-    except SchemaError as error:
-        reason = str(error).strip().splitlines()[-1].strip()
-        raise DefinitionError(f"match_pattern: {pattern!r} is not a pattern: {reason}") from None
 
 
 _Code: TypeAlias = list[Instruction]
