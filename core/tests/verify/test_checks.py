@@ -148,6 +148,10 @@ def test_a_predicate_that_cannot_be_imported_is_shown_as_not_portable() -> None:
     def loud(text: str) -> str:
         return text.upper()
 
+    program = p.Conditional(held, upper, upper).named("test")
+    assert [one.place for one in verify(program).findings if one.code == "not-portable"] == [
+        "test.test"
+    ]
     (told,) = [one for one in verify(loud).findings if one.code == "not-portable"]
     assert told.level == "info"
     assert told.message.startswith("not portable: contract 'held', clause 'is loud' cannot be")

@@ -221,6 +221,9 @@ def test_a_folder_is_read_with_all_below_it(tmp_path: Path) -> None:
     below.mkdir(parents=True)
     written(below, WHOLE)
     written(tmp_path, "not = 'one of them'", "pyproject.toml")
+    hidden = tmp_path / ".venv"
+    hidden.mkdir()
+    written(hidden, "nor this")
     written(tmp_path, '{"scenario": [{"name": "z", "input": null}]}', "a.scenarios.json")
     assert [one.name for one in read_scenarios(tmp_path)] == [
         "z",

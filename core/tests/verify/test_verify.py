@@ -19,6 +19,7 @@ from hornbook.verify import (
     ExpectedStep,
     ExpectedViolation,
     Scenario,
+    ScenarioError,
     ScenarioResult,
     averify,
     play_scenario,
@@ -206,6 +207,67 @@ def test_a_model_without_a_script_is_asked_once_for_all_runs() -> None:
     assert result.ok
     assert len(result.mutants) > 10
     assert model.calls == 1
+
+
+@pytest.mark.requirement("verify:scenarios:replies")
+def test_a_model_that_cannot_be_reached_is_played_too() -> None:
+    from hornbook.models import TransportError
+
+    def by_rule(text: str) -> Ticket:
+        return Ticket(queue="parcels", order="A-17")
+
+    down = {"read": {"$error": "the server is down"}}
+    program = desk(recover=Recover(on=[TransportError], fallback=[by_rule]))
+    assert played(Expectation(status="recovered"), program, replies=down).failures == ()
+    (failure,) = played(Expectation(), replies=down).failures
+    assert failure == ("the run ended with TransportError: the server is down")
+    refusing = ScriptedModel(lambda request: TransportError("refused"), identity="real")
+    assert played(Expectation(status="error"), desk(refusing), replies={}).failures == ()
+    assert len(refusing.requests) == 1
+
+
+@pytest.mark.requirement("verify:scenarios:expected")
+def test_scenarios_may_be_data_of_the_form_of_files() -> None:
+    data = {
+        "name": "one",
+        "input": {"text": TEXT},
+        "replies": {"read": RIGHT},
+        "expect": {"output": "A-17: parcels", "calls": 1},
+    }
+    assert verify(desk(), data, mutants_per_step=1).ok
+    assert verify(desk(), [data, scenario(name="two")], mutants_per_step=1).ok
+    with pytest.raises(ScenarioError) as caught:
+        verify(desk(), [{"nmae": "one", "input": 1}])
+    assert caught.value.problems == (
+        "scenarios: scenario 1: 'name' is missing",
+        "scenarios: scenario 1: unknown key 'nmae'; the nearest is 'name'",
+    )
+
+
+@pytest.mark.requirement("verify:scenarios:async")
+def test_judges_timeouts_and_blocking_steps_come_to_the_same_in_both() -> None:
+    class Asynchronous(Always):
+        async def judge(self, questions: list[Question]) -> list[Judgement]:  # type: ignore[override]
+            await asyncio.sleep(0)
+            return [Judgement(score=0.9) for _ in questions]
+
+    for judge in (Always(), Asynchronous()):
+        ensures = [clauses.covers(".", source="text", judge=judge)]
+
+        @primitive(contract=Contract("said", output=str, ensures=ensures), blocking=True)
+        def said(text: str) -> str:
+            return text
+
+        @primitive(timeout=5.0)
+        async def slow(text: str) -> str:
+            await asyncio.sleep(0)
+            return text
+
+        program = p.Parallel(said, slow).named("both")
+        one = Scenario(
+            name="one", input="ab", expect=Expectation(output={"said": "ab", "slow": "ab"}, calls=1)
+        )
+        assert play_scenario(program, one).failures == ()
 
 
 @pytest.mark.requirement("verify:scenarios:async")

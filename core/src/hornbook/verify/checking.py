@@ -17,7 +17,7 @@ from hornbook.program import (
     Primitive,
     Program,
 )
-from hornbook.program.operators import Passing
+from hornbook.program.operators import Holds, Passing
 from hornbook.verify.values import Code, Finding, Level
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def _of_node(one: Placed) -> Iterator[Finding]:
             yield from _conditional(one.place, one.node)
         case Fallback():
             yield from _fallback(one.place, one.node)
+        case Holds():
+            yield from _portable(one.place, one.node.contract)
         case _:
             pass
 

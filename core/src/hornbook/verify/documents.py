@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from hornbook.errors import told
 from hornbook.verify.comparing import as_data
+from hornbook.verify.expecting import raised
 from hornbook.verify.values import MutantResult, Played, ScenarioResult, StepAssurance
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _played(played: Played) -> dict[str, Any]:
     return {
         "status": played.status,
         "output": _recordable(played.output),
-        "error": None if played.error is None else told(played.error),
+        "error": None if played.error is None else raised(played.error),
         "calls": played.calls,
         "microseconds": played.microseconds,
         "violations": [asdict(violation) for violation in played.violations],

@@ -11,8 +11,17 @@ from hornbook.verify.comparing import compared
 from hornbook.verify.scenario import UNSET, Expectation, ExpectedStep
 from hornbook.verify.values import Check, Played, StepSeen
 
-__all__ = ["checks_of", "differing", "static_place", "unexpected_end", "unknown_steps"]
+__all__ = [
+    "checks_of",
+    "differing",
+    "raised",
+    "static_place",
+    "unexpected_end",
+    "unknown_steps",
+]
 
+_RAISED = 600
+"""Characters of an exception's text."""
 _ROUND = re.compile(r"#\d+")
 
 
@@ -59,11 +68,14 @@ def _plain(what: str, expected: str, seen: str, ok: bool) -> Check:
 
 
 def _ended(played: Played) -> str:
-    return played.status if played.error is None else f"{played.status} ({_raised(played.error)})"
+    return played.status if played.error is None else f"{played.status} ({raised(played.error)})"
 
 
-def _raised(error: BaseException) -> str:
-    return " ".join(told(error).split())
+def raised(error: BaseException) -> str:
+    """An exception on one line, cut and without secrets."""
+    from hornbook.trace.redact import redact_text
+
+    return redact_text(" ".join(told(error).split()), limit=_RAISED)
 
 
 def _violated(expect: Expectation, played: Played) -> Check:
@@ -115,7 +127,7 @@ def unexpected_end(expect: Expectation, played: Played) -> str:
     """Why a run that raised fails its scenario, where nothing expects that it does."""
     if played.error is None or expect.status is not None or expect.violation is not None:
         return ""
-    return f"the run ended with {_raised(played.error)}"
+    return f"the run ended with {raised(played.error)}"
 
 
 def unknown_steps(expect: Expectation, known: Iterable[str]) -> str:
@@ -145,7 +157,7 @@ def differing(one: Played, other: Played) -> str:
 
 
 def _error(played: Played) -> str:
-    return "" if played.error is None else told(played.error)
+    return "" if played.error is None else raised(played.error)
 
 
 def _steps(played: Played) -> list[tuple[str, ...]]:

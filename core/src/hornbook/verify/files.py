@@ -1,6 +1,7 @@
 """Scenario files: TOML, JSON and, with the extra `yaml`, YAML. See docs/scenarios.md."""
 
 import json
+import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -14,7 +15,7 @@ from hornbook.verify.lines import Lines, json_lines, toml_lines
 from hornbook.verify.scenario import Scenario
 from hornbook.verify.tables import Problems, Table
 
-__all__ = ["FORMS", "SUFFIXES", "read_file", "read_scenarios"]
+__all__ = ["FORMS", "SUFFIXES", "read_file", "read_scenarios", "scenario_of"]
 
 FORMS = ("toml", "json", "yaml", "yml")
 SUFFIXES = tuple(f".scenarios.{form}" for form in FORMS)
@@ -44,15 +45,35 @@ def read_scenarios(*places: str | Path) -> tuple[Scenario, ...]:
     return tuple(found)
 
 
+def scenario_of(data: Mapping[str, Any]) -> Scenario:
+    """A scenario from data of the form that files have.
+
+    Raises:
+        ScenarioError: it is not well formed.
+    """
+    problems = Problems(file="scenarios")
+    made = _scenario(dict(data), 0, "program", problems)
+    if made is None or problems.found:
+        raise ScenarioError(problems.found)
+    return made
+
+
 def _files(place: Path) -> Iterable[Path]:
     if not place.exists():
         raise ScenarioError([f"{place}: there is no such file or folder"])
     if not place.is_dir():
         return [place]
-    found = sorted(file for file in place.rglob("*") if file.name.endswith(SUFFIXES))
+    found = sorted(_below(place))
     if not found:
         raise ScenarioError([f"{place}: there is no scenario file, no *{', *'.join(SUFFIXES)}"])
     return found
+
+
+def _below(folder: Path) -> Iterable[Path]:
+    """Scenario files at any depth, but for hidden folders, which hold environments and caches."""
+    for here, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(here, name) for name in files if name.endswith(SUFFIXES))
 
 
 def read_file(file: Path) -> tuple[Scenario, ...]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hornbook.contracts.shown import shown
-from hornbook.errors import told
 from hornbook.report import (
     AssuranceRow,
     CheckRow,
@@ -18,7 +17,7 @@ from hornbook.report import (
     ViolationRow,
     verification_page,
 )
-from hornbook.verify.expecting import static_place
+from hornbook.verify.expecting import raised, static_place
 from hornbook.verify.texts import BEYOND, counted, note_on, told_clauses, trust_in
 from hornbook.verify.values import Played, ScenarioResult, StepAssurance, StepSeen
 
@@ -124,7 +123,7 @@ def _scenario(result: ScenarioResult) -> ScenarioRow:
     if scenario.about:
         detail["About"] = scenario.about
     if played is not None and played.error is not None:
-        detail["Raised"] = told(played.error)
+        detail["Raised"] = raised(played.error)
     return ScenarioRow(
         name=scenario.name,
         status="error" if played is None else "passed" if result.ok else "failed",

@@ -6,12 +6,12 @@ from typing import Any
 
 from hornbook.canon import digest
 from hornbook.contracts.report import ContractViolation
-from hornbook.errors import told
 from hornbook.models import Completion
 from hornbook.program import Primitive
 from hornbook.verify.errors import ScenarioError
+from hornbook.verify.expecting import raised
 from hornbook.verify.mutants import Maker, Mutant, chosen, mutants_of
-from hornbook.verify.replies import Replies
+from hornbook.verify.replies import Replies, Session
 from hornbook.verify.running import expected_of
 from hornbook.verify.scenario import Expectation
 from hornbook.verify.subject import Subject
@@ -103,15 +103,12 @@ class _Trial:
         self._base = base
         self._value = subject.value_of(scenario)
         self._replies = replies
+        self._ended: dict[tuple[str, ...], str] = {}
 
     def result(self, mutant: Mutant) -> MutantResult:
-        """Run the program with the mutant in place of the step's output."""
+        """What comes of the mutant in place of the step's output."""
         tripped = self._tripped(mutant)
-        substitutes = {self._step.place: mutant.value}
-        played, session = self._subject.mutated(self._value, self._replies, substitutes)
-        fate, by = self._fate(played, session.problems)
-        if tripped:
-            fate, by = "contract", _own_contract(tripped, played)
+        fate, by = self._refused(mutant, tripped) if tripped else self._followed(mutant)
         aims = mutant.aims
         if aims == "output" and aims not in tripped:
             # The type allows it, so that it is no more than a wrong value.
@@ -126,6 +123,25 @@ class _Trial:
             fate=fate,
             by=by,
         )
+
+    def _refused(self, mutant: Mutant, tripped: tuple[str, ...]) -> tuple[Fate, str]:
+        """What comes of a value that the step's own contract refuses.
+
+        Values that violate the same clauses go the same way through the recovery, so that one
+        of them is run and tells of all.
+        """
+        if tripped not in self._ended:
+            played, _ = self._run(mutant)
+            self._ended[tripped] = _own_contract(tripped, played)
+        return "contract", self._ended[tripped]
+
+    def _followed(self, mutant: Mutant) -> tuple[Fate, str]:
+        played, session = self._run(mutant)
+        return self._fate(played, session.problems)
+
+    def _run(self, mutant: Mutant) -> tuple[Played, Session]:
+        substitutes = {self._step.place: mutant.value}
+        return self._subject.mutated(self._value, self._replies, substitutes)
 
     def _tripped(self, mutant: Mutant) -> tuple[str, ...]:
         report = self._primitive.contract.check(mutant.value, self._step.inputs)
@@ -179,7 +195,7 @@ def _raised(played: Played) -> str:
         )
     failed = [step for step in played.steps if step.status == "error"]
     at = f" at step {failed[-1].name}" if failed else ""
-    return f"caught by an exception{at}: {told(error)[:120]}"
+    return f"caught by an exception{at}: {raised(error)[:120]}"
 
 
 def _clauses(names: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from hornbook.models import Completion, Request, Usage
+from hornbook.models import Completion, Request, TransportError, Usage
 from hornbook.trace.frame import META, PARENT, current
 from hornbook.verify.errors import ScenarioError
 
@@ -23,12 +23,16 @@ Mode: TypeAlias = Literal["first", "again", "mutated"]
 script that is spent repeats its last reply, too, since a mutant may lead to more calls."""
 
 
+_ERROR = "$error"
+"""The one key of a reply that is no reply: the model cannot be reached."""
+
+
 class Replies:
     """The replies of one scenario."""
 
     def __init__(self, scripts: Mapping[str, Any]) -> None:
         self._scripts = scripts
-        self._said: dict[str, list[Completion]] = {}
+        self._said: dict[str, list[Completion | Exception]] = {}
         self._lock = threading.Lock()
 
     def begin(self, mode: Mode) -> "Session":
@@ -42,14 +46,14 @@ class Replies:
                 return key, self._scripts[key]
         return None
 
-    def said(self, key: str) -> list[Completion]:
-        """What a model said in the first run."""
+    def said(self, key: str) -> list[Completion | Exception]:
+        """What a model said, or raised, in the first run."""
         return self._said.get(key, [])
 
-    def keep(self, key: str, completion: Completion) -> None:
-        """Remember what a model said."""
+    def keep(self, key: str, said: Completion | Exception) -> None:
+        """Remember what a model said, or raised."""
         with self._lock:
-            self._said.setdefault(key, []).append(completion)
+            self._said.setdefault(key, []).append(said)
 
 
 class Session:
@@ -64,7 +68,13 @@ class Session:
         self._lock = threading.Lock()
 
     def reply(self, step: str, model: "Model", request: Request) -> Completion | None:
-        """The reply to a request; None where the model itself is to be asked."""
+        """The reply to a request; None where the model itself is to be asked.
+
+        Raises:
+            ScenarioError: the script is spent.
+            TransportError: the script says so, as `{"$error": "the server is down"}`.
+            Exception: what the model itself raised in the first run.
+        """
         place = _place()
         found = self.replies.script(step, place)
         key = place or step
@@ -75,11 +85,14 @@ class Session:
             return _completion(self._taken(key, step, given, steady=steady), request, model)
         if self.mode == "first":
             return None
-        return self._taken(key, step, self.replies.said(key), steady=False)
+        said = self._taken(key, step, self.replies.said(key), steady=False)
+        if isinstance(said, Exception):
+            raise said
+        return said
 
-    def keep(self, step: str, completion: Completion) -> None:
-        """Remember what the model itself said."""
-        self.replies.keep(_place() or step, completion)
+    def keep(self, step: str, said: Completion | Exception) -> None:
+        """Remember what the model itself said, or raised."""
+        self.replies.keep(_place() or step, said)
 
     def _taken(self, key: str, step: str, given: list[Any], *, steady: bool) -> Any:
         with self._lock:
@@ -110,22 +123,27 @@ class ReplyingModel:
         """Reply as the run's session says."""
         assert self.session is not None
         reply = self.session.reply(self.step, self.model, request)
-        if reply is None:
+        if reply is not None:
+            return reply
+        try:
             reply = self.model.complete(request, timeout=timeout)
-            self.session.keep(self.step, reply)
+        except Exception as error:
+            self.session.keep(self.step, error)
+            raise
+        self.session.keep(self.step, reply)
         return reply
 
     async def acomplete(self, request: Request, /, *, timeout: float | None = None) -> Completion:
-        """The async twin of `complete`."""
+        """The async twin of `complete`; no model is asked: a first run is a sync one."""
         assert self.session is not None
         reply = self.session.reply(self.step, self.model, request)
-        if reply is None:
-            reply = await self.model.acomplete(request, timeout=timeout)
-            self.session.keep(self.step, reply)
+        assert reply is not None
         return reply
 
 
 def _completion(given: Any, request: Request, model: "Model") -> Completion:
+    if isinstance(given, dict) and list(cast("dict[str, Any]", given)) == [_ERROR]:
+        raise TransportError(str(cast("dict[str, Any]", given)[_ERROR]))
     text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=str)
     asked = sum(len(message.content.split()) for message in request.messages)
     usage = Usage(input_tokens=asked, output_tokens=len(text.split()))

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from hornbook.contracts.members import type_name
 from hornbook.program import Program
 from hornbook.program.html import graph_of
 from hornbook.verify.assuring import Calibrations, assurance_of, idle_clauses, not_run
 from hornbook.verify.checking import Evaluated, findings_of
-from hornbook.verify.files import read_scenarios
+from hornbook.verify.files import read_scenarios, scenario_of
 from hornbook.verify.mutants import Maker
 from hornbook.verify.mutating import mutate
 from hornbook.verify.replies import Replies
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Scenarios", "averify", "verify"]
 
-Scenarios: TypeAlias = str | Path | Scenario | Iterable[str | Path | Scenario]
-"""Scenarios as values, or the files and folders that hold them."""
+One: TypeAlias = str | Path | Scenario | Mapping[str, Any]
+Scenarios: TypeAlias = One | Iterable[One]
+"""Scenarios as values or as data of the form of files, or the files and folders that hold them."""
 
 _MUTANTS = 60
 """Mutants of one step in one scenario."""
@@ -88,7 +89,7 @@ def verify(
         *findings_of(program, measured),
         *_over_bound(program, results),
         *idle_clauses(table),
-        *(not_run(subject, tried) if results and mutants_per_step else ()),
+        *(not_run(subject, tried) if results and mutants_per_step and _passed(results) else ()),
         *cut,
     ]
     return _verification(subject, results, tried, table, findings, strict)
@@ -125,15 +126,25 @@ async def averify(
     )
 
 
+def _passed(results: Sequence[ScenarioResult]) -> bool:
+    return all(one.ok for one in results)
+
+
 def _makers(given: Maker | Sequence[Maker]) -> Sequence[Maker]:
     return [given] if callable(given) else given
 
 
 def _scenarios(given: Scenarios) -> list[Scenario]:
-    listed = [given] if isinstance(given, str | Path | Scenario) else given
+    alone = isinstance(given, str | Path | Scenario | Mapping)
     found: list[Scenario] = []
-    for one in listed:
-        found += [one] if isinstance(one, Scenario) else read_scenarios(one)
+    for one in [cast("One", given)] if alone else given:
+        match one:
+            case Scenario():
+                found.append(one)
+            case Mapping():
+                found.append(scenario_of(one))
+            case _:
+                found += read_scenarios(one)
     return found
 
 
