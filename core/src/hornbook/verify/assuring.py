@@ -125,12 +125,13 @@ def _row(
 def _calibration(
     contract: Contract[Any], clause: Clause, calibrations: Calibrations
 ) -> Calibration | None:
-    found: Calibration | None = None
+    """What was given to `verify` by name, else what the clause carries, else what is stored."""
     if isinstance(calibrations, Mapping):
-        found = calibrations.get(f"{contract.name}.{clause.name}") or calibrations.get(clause.name)
-    elif calibrations is not None:
-        found = calibrations.of(contract, clause)
-    return found or clause.calibration
+        named = calibrations.get(f"{contract.name}.{clause.name}") or calibrations.get(clause.name)
+        return named or clause.calibration
+    if clause.calibration is not None or calibrations is None:
+        return clause.calibration
+    return calibrations.of(contract, clause)
 
 
 def idle_clauses(table: Iterable[StepAssurance]) -> Iterator[Finding]:
