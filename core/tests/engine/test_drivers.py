@@ -17,6 +17,7 @@ import pytest
 from hornbook import Budget, BudgetExceeded, Recover
 from hornbook import run as open_run
 from hornbook.engine import Engine, Life, StepTimeout
+from hornbook.engine.effects import Do
 
 MODES = ("sync", "async")
 
@@ -250,6 +251,49 @@ async def test_a_short_timeout_goes_before_a_long_deadline(kit: SimpleNamespace,
     assert isinstance(error, StepTimeout)
 
 
+@pytest.mark.requirement("engine:budget:seconds")
+@pytest.mark.parametrize("mode", MODES)
+async def test_nothing_is_begun_after_the_runs_seconds(kit: SimpleNamespace, mode: str):
+    begun: list[int] = []
+
+    def first(x: int) -> None:
+        begun.append(x)
+        time.sleep(0.3)
+
+    work = kit.work(first)
+    _, error, _ = await kit.lived(
+        Engine(max_concurrency=1), lambda: two(kit, work), mode, budget=Budget(seconds=0.1)
+    )
+    assert isinstance(error, BudgetExceeded)
+    assert begun == [1]
+
+
+@pytest.mark.requirement("engine:budget:seconds")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("timeout", [None, 5.0])
+async def test_the_meters_clock_decides_when_the_seconds_are_over(
+    kit: SimpleNamespace, mode: str, timeout: float | None, monkeypatch: pytest.MonkeyPatch
+):
+    async def hangs(x: int) -> None:
+        await asyncio.sleep(30)
+
+    work = kit.work(hangs, timeout=timeout)
+    with open_run(budget=Budget(seconds=0.05)) as run:
+        check, left = run.meter.check_time, run.meter.remaining_seconds
+        asked: list[str] = []
+
+        def slow_clock(step: str) -> None:
+            asked.append(step)
+            if len(asked) > 3:
+                check(step)
+
+        monkeypatch.setattr(run.meter, "check_time", slow_clock)
+        monkeypatch.setattr(run.meter, "remaining_seconds", lambda: max(0.02, left() or 0.0))
+        with pytest.raises(BudgetExceeded):
+            await kit.either(Engine(), kit.of(work, x=1), mode)
+    assert asked[:3] == ["p", "hangs", "hangs"]
+
+
 @pytest.mark.requirement("engine:budget:joined")
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_program_joins_the_run_around_it(kit: SimpleNamespace, mode: str):
@@ -269,9 +313,9 @@ async def test_a_program_joins_the_run_around_it(kit: SimpleNamespace, mode: str
 
 
 @pytest.mark.requirement("engine:cancel:timeout")
-@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("shape", ["alone", "one branch", "two branches"])
 async def test_asyncio_timeout_stops_a_program_and_closes_its_record(
-    kit: SimpleNamespace, alone: bool
+    kit: SimpleNamespace, shape: str
 ):
     cleaned: list[int] = []
 
@@ -283,11 +327,15 @@ async def test_asyncio_timeout_stops_a_program_and_closes_its_record(
             cleaned.append(x)
 
     work = kit.work(hangs)
-    life_of = kit.of(work, "p.a", x=1) if alone else lambda: two(kit, work)
+    life_of = {
+        "alone": kit.of(work, "p.a", x=1),
+        "one branch": lambda: kit.together(kit.branch("a", kit.calling(work, "p.a", x=1))),
+        "two branches": lambda: two(kit, work),
+    }[shape]
     with open_run() as run, pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
             await Engine().arun(life_of, name="p", value=None)
-    assert sorted(cleaned) == ([1] if alone else [1, 2])
+    assert sorted(cleaned) == ([1, 2] if shape == "two branches" else [1])
     (top,) = kit.normalised(run.events)
     assert top["status"] == "cancelled"
     assert {one["status"] for one in top["steps"]} == {"cancelled"}
@@ -452,3 +500,12 @@ def test_a_thread_that_ends_after_its_loop_is_not_heard(kit: SimpleNamespace):
     for thread in running("hornbook-step"):
         thread.join(5)
     assert running("hornbook-step") == []
+
+
+@pytest.mark.requirement("engine:cancel:task")
+def test_what_is_cancelled_before_it_begins_ends_at_once(kit: SimpleNamespace):
+    effect = Do(later, (), {"x": 1}, True, kit.work(later), "p")
+    effect.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        effect.run()
+    effect.cancel()

@@ -225,7 +225,7 @@ def test_drivers_and_optimisations_agree_with_the_naive_interpreter(
 @pytest.mark.requirement(
     "engine:drivers:equal", "engine:naive:equal", "engine:cache:equal", "engine:batching:equal"
 )
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(tree=trees, x=st.integers(0, MODULUS - 1))
 def test_drivers_and_optimisations_agree_on_many(lives: Lives, tree: Tree, x: int):
     check_all(lives, tree, x)

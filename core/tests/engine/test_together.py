@@ -382,3 +382,62 @@ async def test_a_budget_that_is_spent_in_one_branch_stops_no_other(kit: SimpleNa
     assert isinstance(error, BudgetExceeded)
     steps = kit.normalised(events)[0]["steps"]
     assert [one["status"] for one in steps] == ["error", "satisfied"]
+
+
+class Fatal(BaseException):
+    """Stops a program."""
+
+
+@pytest.mark.requirement("engine:together:stopped", "engine:together:caught")
+@pytest.mark.parametrize("mode", MODES)
+async def test_what_waits_for_its_turn_is_never_begun_after_a_stop(kit: SimpleNamespace, mode: str):
+    begun: list[int] = []
+
+    async def dies(x: int) -> None:
+        await asyncio.sleep(0)
+        raise Fatal
+
+    async def begins(x: int) -> int:
+        begun.append(x)
+        return x
+
+    die, begin = kit.work(dies), kit.work(begins)
+
+    def life() -> Life:
+        try:
+            yield Together(
+                (
+                    kit.branch("a", kit.calling(die, "p.a", x=1)),
+                    kit.branch("b", kit.calling(begin, "p.b", x=2)),
+                )
+            )
+        except Fatal:
+            return (yield from invoke(begin, {"x": 3}, place="p.c"))
+
+    value, error, _ = await kit.lived(Engine(max_concurrency=1), life, mode)
+    assert (value, error, begun) == (3, None, [3])
+
+
+@pytest.mark.requirement("engine:together:stopped")
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_branch_that_raises_when_it_is_stopped_hides_nothing(
+    kit: SimpleNamespace, mode: str
+):
+    async def dies() -> None:
+        await asyncio.sleep(0)
+        raise Fatal("the reason")
+
+    async def hangs() -> None:
+        await asyncio.sleep(30)
+
+    die, hang = kit.work(dies), kit.work(hangs)
+
+    def untidy(given: Mapping[str, Any]) -> Life:
+        try:
+            yield from invoke(hang, {}, place="p.b")
+        finally:
+            raise ValueError("while it is stopped")
+
+    branches = [kit.branch("a", kit.calling(die, "p.a")), kit.branch("b", untidy)]
+    with pytest.raises(Fatal, match="the reason"):
+        await kit.either(Engine(), lambda: kit.together(*branches), mode)

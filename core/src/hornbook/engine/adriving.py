@@ -69,7 +69,7 @@ class _Driver:
                 continue
             for job in jobs:
                 self._start(job)
-            if not self._arrived:
+            if not self._arrived and not scheduler.ready:
                 await self._sleep()
             if not self._arrived:
                 scheduler.expire()

@@ -47,7 +47,8 @@ class _Driver:
             return
         for job in jobs:
             self._start(job)
-        self._wait()
+        if not scheduler.ready:
+            self._wait()
 
     def _start(self, job: Job) -> None:
         # The context is left before it is told, or its strand could not enter it.

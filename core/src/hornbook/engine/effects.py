@@ -18,7 +18,16 @@ __all__ = ["Ask", "Do", "WaitFor", "unpassable"]
 class Do:
     """Call a function that waits, or that has to be left behind when its time is up."""
 
-    __slots__ = ("_awaited", "args", "asynchronous", "function", "kwargs", "place", "work")
+    __slots__ = (
+        "_awaited",
+        "_cancelled",
+        "args",
+        "asynchronous",
+        "function",
+        "kwargs",
+        "place",
+        "work",
+    )
 
     def __init__(
         self,
@@ -36,6 +45,7 @@ class Do:
         self.work = work
         self.place = place
         self._awaited: _Awaited | None = None
+        self._cancelled = False
 
     def run(self) -> Any:
         """Call it; what it gives to await runs on the private loop."""
@@ -46,6 +56,8 @@ class Do:
         if not isawaitable(result):
             return result
         self._awaited = _Awaited(result)
+        if self._cancelled:  # before there was anything to cancel
+            self._awaited.cancel()
         return self._awaited.wait()
 
     async def arun(self) -> Any:
@@ -55,6 +67,7 @@ class Do:
 
     def cancel(self) -> None:
         """Cancel what runs on the private loop; a plain function cannot be stopped."""
+        self._cancelled = True
         if self._awaited is not None:
             self._awaited.cancel()
 
@@ -95,9 +108,6 @@ class Ask:
         from hornbook.models import aask
 
         return await aask(self.model, self.request, step=self.work.name, timeout=self.at_most)
-
-    def cancel(self) -> None:
-        """Nothing: a client that is called from a thread ends by its own timeout."""
 
 
 class WaitFor:

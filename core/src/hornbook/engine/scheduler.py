@@ -95,6 +95,11 @@ class Scheduler:
             if not strand.dropped:
                 self._resume(strand, failed, value)
 
+    @property
+    def ready(self) -> bool:
+        """Whether some life can go on."""
+        return bool(self._ready)
+
     def take(self) -> list[Job]:
         """The jobs to begin now; they count as flying."""
         if self._asks:
@@ -106,6 +111,8 @@ class Scheduler:
             if job.over:
                 continue
             if self.timed or job.timeout is not None:
+                if self._refuse_late(job):
+                    continue
                 job.begin(self._deadline)
                 self._limited += 1
             flying[job] = None
@@ -138,9 +145,7 @@ class Scheduler:
                 errors = self._too_late(job, now)
                 if errors:
                     self._leave_behind(job)
-                for strand, error in zip(job.strands, errors, strict=False):
-                    strand.job = None
-                    self._ready.append((strand, True, error))
+                self._fail(job, errors)
 
     def interrupt(self, error: BaseException) -> None:
         """Stop everything because of what reached the driver, say a KeyboardInterrupt."""
@@ -291,6 +296,22 @@ class Scheduler:
                 strand.job = job
             self._jobs.append(job)
 
+    def _refuse_late(self, job: Job) -> bool:
+        """Whether the run has no time left to begin a job in; then its lives are told so."""
+        now = time.monotonic()
+        if self._deadline is None or now < self._deadline:
+            return False
+        errors = self._too_late(job, now)
+        job.over = bool(errors)
+        self._fail(job, errors)
+        return job.over
+
+    def _fail(self, job: Job, errors: list[BaseException]) -> None:
+        for strand, error in zip(job.strands, errors, strict=False):
+            strand.job = None
+            if not strand.dropped:
+                self._ready.append((strand, True, error))
+
     def _too_late(self, job: Job, now: float) -> list[BaseException]:
         """Why a job is given up, for each life; nothing where it may go on after all."""
         if self._deadline is not None and self._deadline <= now:
@@ -300,7 +321,7 @@ class Scheduler:
                 return errors
             # The meter's clock is a little behind: it says how long is left.
             self._deadline = now + (self._run.meter.remaining_seconds() or 0.0)
-        if job.timeout is not None and job.began + job.timeout <= now:
+        if job.timeout is not None and 0 < job.began <= now - job.timeout:
             return job.timed_out()
         job.until = self._deadline
         return []
