@@ -14,6 +14,7 @@ from hornbook import Budget, BudgetExceeded, ContractViolation, Recover, clauses
 from hornbook import run as open_run
 from hornbook.contracts import Contract
 from hornbook.engine import Engine, Life, StepTimeout, invoke
+from hornbook.judges import ModelJudge
 from hornbook.models import (
     Completion,
     Message,
@@ -22,6 +23,7 @@ from hornbook.models import (
     ScriptedBatchModel,
     ScriptedModel,
     TransportError,
+    ask,
 )
 
 MODES = ("sync", "async")
@@ -337,6 +339,30 @@ async def test_a_replay_gives_the_same_and_calls_no_model(
     value, error, events = await kit.lived(engine, pipeline(kit, neural(Dead()), shout), mode)
     assert (value, error) == ("ONE", None)
     assert kit.normalised(events) == kit.normalised(tuple(read_record(folder)))
+
+
+@pytest.mark.requirement("engine:replay:same")
+@pytest.mark.parametrize("mode", MODES)
+async def test_judges_and_functions_that_ask_a_model_are_replayed_too(
+    kit: SimpleNamespace, mode: str
+):
+    def program(model: Any) -> Callable[[], Life]:
+        def asks(text: str) -> str:
+            return ask(model, Request(messages=[Message(role="user", content=text)])).text
+
+        covered = clauses.covers(".", source="text", judge=ModelJudge(model))
+        held = Contract("covered", output=str, ensures=[covered])
+        return kit.of(kit.work(asks, name="asks", contract=held), "p[0]", text="one")
+
+    def answers(request: Request) -> object:
+        questions = (request.schema or {}).get("required", ())
+        return {one: {"evidence": "one", "answer": "yes"} for one in questions} or "one"
+
+    with open_run() as run:
+        Engine().run(program(ScriptedModel(answers, identity="tiny")), name="p", value=None)
+    value, error, events = await kit.lived(Engine(replay=run.events), program(Dead()), mode)
+    assert (value, error) == ("one", None)
+    assert kit.normalised(events) == kit.normalised(run.events)
 
 
 @pytest.mark.requirement("engine:replay:drift")

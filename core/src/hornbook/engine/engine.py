@@ -121,6 +121,8 @@ def _program(
     life_of: Callable[[], Life], name: str, value: Any, replay: Replay | None
 ) -> Generator[Any, Any, Any]:
     """A program's whole life, as one step of the record."""
+    from hornbook.models.asking import stand_in
+
     parent = current.get()
     assert parent is not None
     run: Run = parent[RUN]
@@ -131,6 +133,9 @@ def _program(
     ]  # fmt: skip
     run.start(frame)
     current.set(frame)
+    around = stand_in.get()
+    if replay is not None:
+        stand_in.set(replay.in_place_of)
     try:
         result = yield from life_of()
         if replay is not None:
@@ -143,6 +148,7 @@ def _program(
         return result
     finally:
         current.set(parent)
+        stand_in.set(around)
         frame[ENDED] = perf_counter()
         run.log.end(frame)
 

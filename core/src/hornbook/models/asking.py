@@ -6,6 +6,7 @@ attempts (Forethought 3.3: "model identity" is part of every trace).
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
 from time import perf_counter
@@ -22,10 +23,22 @@ from hornbook.step.recovery import Recovery
 from hornbook.step.sources import ending
 from hornbook.trace.frame import ENDED, OUTCOME, VALUE
 
-__all__ = ["MODEL", "Asking", "Sending", "aask", "ask"]
+__all__ = ["MODEL", "Asking", "Sending", "aask", "ask", "in_place_of", "stand_in"]
 
 MODEL = "model"
 """What a model step is called that nobody named."""
+
+stand_in: ContextVar[Callable[[Model], Model] | None] = ContextVar(
+    "hornbook_stand_in", default=None
+)
+"""Gives the model that answers in place of another: in a replay no model is called, not even
+one that a judge or a plain function asks."""
+
+
+def in_place_of(model: Model) -> Model:
+    """The model that is asked here when `model` is: itself, but in a replay."""
+    given = stand_in.get()
+    return model if given is None else given(model)
 
 
 def ask(
@@ -86,6 +99,8 @@ class Asking:
         reserved: int = 0,
         timeout: float | None = None,
     ) -> None:
+        _identity(model)
+        model = in_place_of(model)
         self.request = request
         self.identity = _identity(model)
         self.attempts = Attempts(

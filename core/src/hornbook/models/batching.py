@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, TypeAlias, cast
 
 from hornbook.errors import DefinitionError
-from hornbook.models.asking import Asking, aask, ask
+from hornbook.models.asking import Asking, aask, ask, in_place_of
 from hornbook.models.attempts import Attempt, Wait
 from hornbook.models.protocol import BatchModel, Model
 from hornbook.models.values import Completion, Request
@@ -49,7 +49,7 @@ def ask_many(
     Raises:
         DefinitionError: `steps` or `contexts` are not as many as the requests.
     """
-    places = _places(requests, steps, contexts)
+    places, model = _places(requests, steps, contexts), in_place_of(model)
     if isinstance(model, BatchModel):
         return drive(_batch(model, places, reserved, timeout))
     answers: list[Answer] = []
@@ -75,7 +75,7 @@ async def aask_many(
     """The async twin of `ask_many`; a model that takes no batch is asked all at once."""
     from asyncio import TaskGroup
 
-    places = _places(requests, steps, contexts)
+    places, model = _places(requests, steps, contexts), in_place_of(model)
     if isinstance(model, BatchModel):
         return await adrive(_batch(model, places, reserved, timeout))
 
