@@ -49,6 +49,12 @@ def evaluate(node: Program, value: Any, scopes: Scopes = ()) -> Any:
             return iterate(node, value, scopes)
         case Fallback():
             return fallback(node, value, scopes)
+        case _:
+            return leaf(node, value)
+
+
+def leaf(node: Program, value: Any) -> Any:
+    match node:
         case Holds():
             return node.contract.check(value, value if isinstance(value, dict) else {}).ok
         case Constant():
@@ -86,7 +92,7 @@ def parallel(node: Parallel, value: Any, scopes: Scopes) -> dict[str, Any]:
     while waiting:
         before = len(waiting)
         for name in list(waiting):
-            needs = [one for one in needed(node.branches[name], 0) if one in node.branches]
+            needs = [one for one in needed(node.branches[name], ()) if one in node.branches]
             if any(one in waiting for one in needs):
                 continue
             waiting.remove(name)
@@ -103,14 +109,22 @@ def parallel(node: Parallel, value: Any, scopes: Scopes) -> dict[str, Any]:
     return {name: results[name] for name in node.branches}
 
 
-def needed(node: Program, depth: int) -> list[str]:
-    """Names in a branch that may lead `depth` Parallels up, or further."""
+def needed(node: Program, inner: tuple[Parallel, ...]) -> list[str]:
+    """Names that a branch looks up here; `inner` are the Parallels that stand between."""
     found: list[str] = []
     if isinstance(node, Primitive):
         refs = [one for one in node.bindings.values() if isinstance(one, Ref)]
-        found += [one.name for one in refs if (depth > 0) == one.outer]
-    deeper = depth + isinstance(node, Parallel)
-    return found + [name for part in node.parts.values() for name in needed(part, deeper)]
+        found += [one.name for one in refs if leads_here(one, inner)]
+    if isinstance(node, Parallel):
+        inner = (*inner, node)
+    return found + [name for part in node.parts.values() for name in needed(part, inner)]
+
+
+def leads_here(one: Ref, inner: tuple[Parallel, ...]) -> bool:
+    if not one.outer:
+        return not inner
+    nearer = any(one.name == "input" or one.name in each.branches for each in inner[:-1])
+    return bool(inner) and not nearer
 
 
 def conditional(node: Conditional, value: Any, scopes: Scopes) -> Any:

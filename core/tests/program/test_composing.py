@@ -2,7 +2,7 @@
 
 import copy
 import re
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pytest
 
@@ -13,6 +13,7 @@ from hornbook.program import (
     Fallback,
     Iterate,
     Parallel,
+    Program,
     ProgramError,
     Sequence,
     constant,
@@ -37,6 +38,8 @@ from .parts import (
     ten_or_more,
     words,
 )
+
+T = TypeVar("T")
 
 
 @primitive
@@ -189,8 +192,8 @@ def test_a_reference_may_pass_over_the_nearest_parallel():
     inner = Parallel(deep=both.bind(left=ref("names", outer=True), right=ref("size")), size=count)
     program = Parallel(names=words, inside=Sequence(strip, inner))
     assert program.run("a b")["inside"] == {"deep": "['a', 'b'] 3 5", "size": 3}
-    outermost = Parallel(names=words, a=Parallel(b=Parallel(c=count, **{"d": first.bind(
-        items=ref("names", outer=True))})))  # fmt: skip
+    outermost = Parallel(names=words, a=Parallel(b=Parallel(c=count, d=first.bind(
+        items=ref("names", outer=True)))))  # fmt: skip
     assert outermost.run("x y")["a"]["b"] == {"c": 3, "d": "x"}
 
 
@@ -288,8 +291,8 @@ def test_a_contract_is_a_test_too():
     )
     assert held.run("a b") == 1
     with refused(
-        "contract 'grounded', clause 'grounded words': 'text' is no parameter of 'program.test'; its "
-        "parameters are none"
+        "contract 'grounded', clause 'grounded words': 'text' is no parameter of "
+        "'program.test'; its parameters are none"
     ):
         Conditional(grounded, strip)
 
@@ -354,7 +357,8 @@ def test_an_iterate_without_a_bound_is_refused(bound: Any):
 @pytest.mark.requirement("program:operators:iterate", "program:types:composed")
 def test_a_body_takes_what_it_gives_and_until_says_a_bool():
     with refused(
-        "program#1: here comes Union[str, list[str]], and parameter 'text' asks str: list[str] is no str"
+        "program#1: here comes Union[str, list[str]], and parameter 'text' asks str: list[str] "
+        "is no str"
     ):
         Iterate(words, at_most=2)
     with refused("program#1.until: 'count' gives int, and `until` gives a bool"):
@@ -368,6 +372,30 @@ def test_a_body_takes_what_it_gives_and_until_says_a_bool():
         return [value]
 
     assert Iterate(wrapped, at_most=2).run(1) == [[1]]
+
+
+@pytest.mark.requirement("program:operators:iterate", "program:types:composed")
+def test_a_body_whose_result_grows_with_each_round_is_refused():
+    def wrap(value: T) -> list[T]:
+        return [value]
+
+    with refused(
+        "program[1]#1: the body of an Iterate is given what it gave, and it gives "
+        "list[Literal[1]] where it was given Literal[1]: its type grows with each round"
+    ):
+        Sequence(constant(1), Iterate(wrap, at_most=2))
+
+
+class Strange(Program):
+    def __init__(self) -> None:
+        self._set(name="strange")
+        self._check()
+
+
+@pytest.mark.requirement("program:types:composed")
+def test_a_kind_of_program_that_is_not_known_is_refused():
+    with refused("strange: Strange is no kind of program known here"):
+        Strange()
 
 
 @pytest.mark.requirement("program:operators:fallback")

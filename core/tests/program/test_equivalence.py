@@ -20,9 +20,12 @@ from .naive import evaluate
 from .worlds import World
 
 MANY = 10_000
-A_FEW = 300
+AT_ONCE = 250
+"""Of so many programs one test is made, so that none takes long."""
+A_FEW = 200
 ASYNC_EVERY = 20
 """Of so many programs one is run async as well."""
+FULL = Engine()
 PLAIN = Engine(concurrency=False, cache=None, batching=False, pruning=False)
 
 
@@ -42,7 +45,7 @@ def said(report: ContractReport) -> Any:
     return report.step, report.contract, [str(violation) for violation in report.violations]
 
 
-def check(random: Random, engine: Engine = Engine(), *, asynchronous: bool = False) -> None:
+def check(random: Random, engine: Engine = FULL, *, asynchronous: bool = False) -> None:
     world = World(random)
     program = world.program()
     value = random.randint(0, 49)
@@ -133,8 +136,9 @@ def test_sync_and_async_give_equal_values_and_records(random: Random):
 @pytest.mark.requirement(
     "program:engine:equals-naive", "program:bounds:never-exceeded", "program:engine:colours"
 )
-def test_ten_thousand_programs():
-    for seed in range(MANY):
+@pytest.mark.parametrize("first", range(0, MANY, AT_ONCE))
+def test_ten_thousand_programs(first: int):
+    for seed in range(first, first + AT_ONCE):
         asynchronous = seed % ASYNC_EVERY == 0
         engine = Engine(concurrency=False) if asynchronous else Engine()
         try:

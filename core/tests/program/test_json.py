@@ -80,8 +80,10 @@ TEXTS: list[Any] = [
     loud,
     strip.named("tidy"),
     strip.bind(text="$1"),
-    primitive(plain, name="p", contract=SAID, recover=Recover(retry=1, modify=wider, fallback=[spare]),
-              pure=False, blocking=True, timeout=3.5, requires_accuracy=0.9, version="2"),
+    primitive(
+        plain, name="p", version="2", contract=SAID, pure=False, blocking=True, timeout=3.5,
+        recover=Recover(retry=1, modify=wider, fallback=[spare]), requires_accuracy=0.9,
+    ),
     primitive(plain, recover=Recover(fallback=[strip, spare])),
     constant("a"),
     neural("n", Unbounded(), prompt=ask_politely, input={"text": str}, output=str),
@@ -115,7 +117,9 @@ def deeper(inner: st.SearchStrategy[Program]) -> st.SearchStrategy[Program]:
     )
 
 
-PROGRAMS = st.recursive(st.sampled_from(TEXTS), deeper, max_leaves=5)
+LEAVES = st.sampled_from(TEXTS)
+SHALLOW = st.one_of(LEAVES, deeper(LEAVES))
+PROGRAMS = st.one_of(SHALLOW, deeper(SHALLOW))
 MORE: list[Program] = [
     ASK,
     first,

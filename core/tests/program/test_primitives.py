@@ -168,7 +168,7 @@ def test_a_function_without_types_is_refused():
     ):
 
         @primitive
-        def half(x: int, y):  # noqa: ANN001, ANN202
+        def half(x: int, y):
             return x
 
     with refused(
@@ -219,8 +219,9 @@ def yields(text: str) -> Generator[str]:
         (dict.fromkeys, "primitive 'dict.fromkeys' has the parameter 'iterable': the inputs of a "
          "primitive are given by name, so name each of them"),
         (type, f"primitive({type!r}): a function is asked"),
+        (max, "primitive 'max' does not tell its parameters: wrap it in a function that does"),
     ],
-    ids=range(9),
+    ids=range(10),
 )  # fmt: skip
 def test_what_no_primitive_can_be_is_refused(given: Any, message: str):
     with refused(message):
@@ -237,8 +238,8 @@ def test_an_object_that_is_called_and_a_partial_will_do():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"name": " "}, "a contract's name is a text that is not empty: ' '"),
-        ({"version": ""}, "a contract's version is a text that is not empty: ''"),
+        ({"name": " "}, "primitive ' ': its name is a text that is not empty"),
+        ({"version": ""}, "primitive 'plain': its version is a text that is not empty"),
         ({"contract": 3}, "primitive 'plain': contract=3 is no Contract"),
         ({"recover": 3}, "primitive 'plain': recover=3 is no Recover"),
         ({"timeout": 0}, "primitive 'plain': timeout=0 is no number above 0"),
@@ -302,10 +303,12 @@ def test_an_impure_primitive_says_so_and_is_not_cached():
         seen.append(text)
         return len(seen)
 
-    from hornbook.program import Sequence, constant
+    from hornbook.program import Parallel, Sequence, constant
 
     assert (tell.pure, strip.pure) == (False, True)
     assert Sequence(tell, constant("a"), tell).run("a") == 2
+    together = Parallel(strip, inside=Sequence(strip, tell))
+    assert together.impure_branches == ("inside",)
 
 
 @pytest.mark.requirement("program:primitive:callable")

@@ -263,11 +263,9 @@ async def test_a_step_that_raises_leaves_its_siblings_to_finish(colour: str):
         return text
 
     program = Parallel(a=torn, b=slow, c=dependent.bind(text=ref("a")), d=strip)
+    running = asyncio.to_thread(program.run, "x") if colour == "sync" else program.arun("x")
     with pytest.raises(Torn) as caught:
-        if colour == "sync":
-            await asyncio.wait_for(asyncio.to_thread(program.run, "x"), timeout=20)
-        else:
-            await asyncio.wait_for(program.arun("x"), timeout=20)
+        await asyncio.wait_for(running, timeout=20)
     assert finished == ["slow"]
     assert caught.value.__notes__[0] == "in step 'torn' at program.a"
 

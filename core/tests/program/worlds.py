@@ -155,7 +155,7 @@ class World:
         parameters = ", ".join(f"{each}: int" for each in names)
         space: dict[str, Any] = {"merge": merge}
         passed = ", ".join(f"{each}={each}" for each in names)
-        exec(f"def made({parameters}) -> int: return merge({passed})", space)  # noqa: S102
+        exec(f"def made({parameters}) -> int: return merge({passed})", space)
         return primitive(space["made"], name=name)
 
     def _conditional(self, depth: int, outer: tuple[str, ...]) -> Program:

@@ -62,6 +62,9 @@ def enforced(
     Raises:
         DefinitionError: the contract does not fit the primitive.
     """
+    for what, text in (("name", step), ("version", version)):
+        if not isinstance(cast("object", text), str) or not text.strip():
+            raise DefinitionError(f"primitive {step!r}: its {what} is a text that is not empty")
     if given is None:
         return Contract[Any](step, version=version, output=output, ensures=[*before, finite_clause])
     if not isinstance(cast("object", given), Contract):
@@ -95,10 +98,6 @@ def refuse_settings(definition: Definition) -> None:
         DefinitionError: which, and what to do.
     """
     step, recover = definition.name, definition.recover
-    for what in ("name", "version"):
-        text: object = getattr(definition, what)
-        if not isinstance(text, str) or not text.strip():
-            raise DefinitionError(f"primitive {step!r}: its {what} is a text that is not empty")
     if not isinstance(cast("object", recover), Recover):
         raise DefinitionError(f"primitive {step!r}: recover={recover!r} is no Recover")
     if definition.deterministic and recover.retry and recover.modify is None:

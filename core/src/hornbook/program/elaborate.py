@@ -256,7 +256,7 @@ def _reached(node: Conditional, parts: Mapping[str, Typed], label: Any) -> Typed
 
 def _iterate(node: Iterate, source: Any, scope: Scope | None, place: str) -> Typed:
     carried = source
-    body = _typed(node.body, carried, scope, f"{place}#1")
+    first = body = _typed(node.body, carried, scope, f"{place}#1")
     why = mismatch(body.output, carried)
     for _ in range(_WIDENINGS):
         if why is None:
@@ -267,7 +267,8 @@ def _iterate(node: Iterate, source: Any, scope: Scope | None, place: str) -> Typ
     if why is not None:
         raise ProgramError(
             f"{place}#1: the body of an Iterate is given what it gave, and it gives "
-            f"{type_name(body.output)} where it was given {type_name(source)}: {why}"
+            f"{type_name(first.output)} where it was given {type_name(source)}: its type grows "
+            f"with each round"
         )
     parts: list[tuple[str, Typed]] = [("#1", body)]
     if node.until is not None:

@@ -87,7 +87,7 @@ class Program(ABC):
         if not isinstance(name, str) or not name.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
             raise DefinitionError(f"a program's name is a text that is not empty: {name!r}")
         made = object.__new__(type(self))
-        kept = {key: value for key, value in vars(self).items() if not key.startswith("_")}
+        kept = {key: one for key, one in vars(self).items() if key[0] != "_" or key == "__doc__"}
         made._set(**{**kept, "name": name})
         made._check()
         return made

@@ -7,7 +7,7 @@ from hornbook.contracts.contract import Contract
 from hornbook.program.binding import INPUT
 from hornbook.program.errors import ProgramError
 from hornbook.program.node import Program
-from hornbook.program.primitives import lifted
+from hornbook.program.primitives import Primitive, lifted
 from hornbook.program.types_forms import labels_of
 
 __all__ = [
@@ -89,6 +89,11 @@ class Parallel(Program):
         self._check()
 
     branches: Mapping[str, Program]
+
+    @property
+    def impure_branches(self) -> tuple[str, ...]:
+        """Branches in which some primitive has effects, whose order is then not told."""
+        return tuple(name for name, branch in self.branches.items() if _has_effects(branch))
 
     @property
     def parts(self) -> Mapping[str, Program]:
@@ -338,6 +343,12 @@ def _test(given: Any, where: str) -> Program:
 
 def _is_untyped(given: Any) -> bool:
     return not isinstance(given, Program) and not getattr(given, "__annotations__", None)
+
+
+def _has_effects(node: Program) -> bool:
+    if isinstance(node, Primitive) and not cast("Primitive[..., Any]", node).pure:
+        return True
+    return any(_has_effects(part) for part in node.parts.values())
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -1,13 +1,11 @@
 """Primitives: named, versioned, typed, pure operations with a contract (Forethought 3.1)."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from hornbook.contracts.contract import Contract
 from hornbook.errors import DefinitionError
-from hornbook.program.binding import Ref
 from hornbook.program.definition import Definition, enforced, refuse_settings
 from hornbook.program.node import Program
 from hornbook.program.signature import read_signature
@@ -39,6 +37,7 @@ class Primitive(Program, Generic[P, R]):
 
     def __init__(self, definition: Definition, bindings: Mapping[str, Any] | None = None) -> None:
         self._set(name=definition.name, definition=definition, bindings=dict(bindings or {}))
+        self._set(__doc__=getattr(definition.function, "__doc__", None))
         self._check()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -69,11 +68,6 @@ class Primitive(Program, Generic[P, R]):
         """The function behind it, where `inspect.signature` looks."""
         function = self.definition.function
         return self.definition.asking.caller if function is None else function  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]
-
-    @property
-    def __doc__(self) -> str | None:  # type: ignore[override]  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The function's own."""
-        return self.definition.function.__doc__ if self.definition.function else None
 
     @property
     def neural(self) -> bool:
@@ -279,13 +273,3 @@ def _symbolic(
     )
     refuse_settings(definition)
     return Primitive[..., Any](definition)
-
-
-def refs_of(node: Primitive[..., Any]) -> Mapping[str, Ref]:
-    """The parameters that are bound to references."""
-    return {name: one for name, one in node.bindings.items() if isinstance(one, Ref)}
-
-
-def signature_of(node: Primitive[..., Any]) -> inspect.Signature:
-    """How it is called from Python."""
-    return inspect.signature(node.__wrapped__)
