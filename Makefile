@@ -21,7 +21,7 @@ HEAVY_PIP := $(HEAVY)/bin/python -m pip install --quiet --disable-pip-version-ch
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-ci test-judges test-all lint format bench clean
+.PHONY: help demo test test-ci test-judges test-all coverage lint format bench clean
 
 help:
 	@echo 'make demo      see a LangGraph agent refuse its own bad tool calls and recover'
@@ -29,6 +29,7 @@ help:
 	@echo 'make test-ci   the samples that .ci/run adds'
 	@echo 'make test-judges  judges on sentence-transformers, which brings torch (another environment)'
 	@echo 'make test-all  everything, the long tests too'
+	@echo 'make coverage  branch coverage of programs and the engine: at least 95 %'
 	@echo 'make lint      ruff, pyright and import-linter'
 	@echo 'make format    let ruff format and repair the code'
 	@echo 'make bench     every benchmark, against its peers'
@@ -49,6 +50,13 @@ test-judges: $(HEAVY)/judges.stamp
 test-all: $(VENV)/dev.stamp test-judges
 	@$(SUITES) all
 
+coverage: $(VENV)/dev.stamp
+	@$(PY) -m coverage run --branch --source=hornbook.program,hornbook.engine \
+	    -m pytest -q -m 'not ci and not slow' core/tests/program core/tests/engine
+	@for part in program engine; do \
+	    $(PY) -m coverage report --include="*/hornbook/$$part/*" --skip-covered --show-missing \
+	        --fail-under=95 || exit 1; done
+
 lint: $(VENV)/dev.stamp
 	@$(SUITES) lint
 
@@ -60,7 +68,7 @@ bench: $(VENV)/dev.stamp
 	@set -e; for file in bench/overhead.py bench/hosts.py bench/engine.py; do $(PY) $$file; done
 
 clean:
-	rm -rf $(VENV) $(HEAVY) dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(HEAVY) dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis .coverage
 
 # A full environment serves the demo too, so that the demo never takes it back.
 $(VENV)/demo.stamp: $(SETUP) | $(PY)

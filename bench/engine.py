@@ -4,176 +4,41 @@
 
 First a program of a dozen neural steps on models that take 50 ms a call, a batch of any size
 included: all four optimisations, each of them off, and none, which is the naive way. Whatever
-is off, the value is the same. Then the CPU time of one level of three steps that do nothing,
-beyond asyncio's own, beside LangGraph, interleaved in the same run.
+is off, the value is the same. Pruning saves no call: a branch that cannot be taken is not run
+without it either, and only a look at the constant test is spared. Then the CPU time of one
+level of three steps that do nothing, beyond asyncio's own, beside LangGraph, interleaved.
 """
 
 import argparse
 import asyncio
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from desk import LETTER, desk, models
 from measure import Figure, Work, interleaved, paired_differences, report, write
 from overhead import recording
 from typing_extensions import TypedDict
 
 import hornbook
-from hornbook import Contract, clauses, contract
+from hornbook import Contract, contract
 from hornbook import program as p
 from hornbook.engine import Branch, Engine, Together
-from hornbook.models import Request, ScriptedBatchModel
-from hornbook.program import Program, neural, primitive, ref
+from hornbook.program import primitive
 
 DELAY = 0.05
 """Seconds of one call, and of one batch."""
-LETTER = "  Ann Lee asks for 40 euro on 3 May: the parcel came late.  "
 ALLOWED = 50.0
 """Microseconds of CPU that the scheduler may take for a level, beyond asyncio's own."""
 LEVELS = 50
 """Of the programs whose levels are measured."""
-
-
-# --- the models and the program -----------------------------------------------------------
-
-ANSWERS: Mapping[str, Any] = {
-    "Language": '"en"',
-    "Topic": "delivery",
-    "Names": ["Ann Lee"],
-    "Amounts": [40],
-    "Dates": ["3 May"],
-    "Mood": "upset",
-    "Policy": "refund",
-    "Risk": 2,
-    "Draft": "Dear Ann Lee, you get 40 euro back!!",
-    "Headline": "a late parcel, and all that came of it in the end",
-    "Short headline": "late parcel",
-}
-"""By what the prompt begins with; `Polish` takes one exclamation mark away."""
-
-
-def answer(request: Request) -> Any:
-    """What each of the models says."""
-    what, _, text = request.messages[-1].content.partition(": ")
-    return text.removesuffix("!") if what == "Polish" else ANSWERS[what]
-
-
-class Served(ScriptedBatchModel):
-    """A model behind a server, which answers any number of requests at the same time."""
-
-    @property
-    def sent(self) -> int:
-        """Requests that went out by themselves, and batches."""
-        return self.calls - sum(self.batches) + len(self.batches)
-
-
-class OneSlot(Served):
-    """A model that answers one request or batch after the other, as one in this process does."""
-
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        self._slot, self._aslot = threading.Lock(), asyncio.Lock()
-
-    def complete(self, *args: Any, **named: Any) -> Any:
-        with self._slot:
-            return super().complete(*args, **named)
-
-    async def acomplete(self, *args: Any, **named: Any) -> Any:
-        async with self._aslot:
-            return await super().acomplete(*args, **named)
-
-    def complete_many(self, *args: Any, **named: Any) -> Any:
-        with self._slot:
-            return super().complete_many(*args, **named)
-
-    async def acomplete_many(self, *args: Any, **named: Any) -> Any:
-        async with self._aslot:
-            return await super().acomplete_many(*args, **named)
-
-
-@primitive
-def tidy(text: str) -> str:
-    return text.strip()
-
-
-@primitive
-def keep(text: str) -> str:
-    return text
-
-
-@primitive
-def settled(before: str, after: str) -> bool:
-    return before == after
-
-
-@primitive
-def assemble(reply: str, headline: str, checks: Any) -> dict[str, Any]:
-    return {"reply": reply, "headline": headline, "checks": checks}
-
-
-BRIEF = Contract("brief", ensures=[clauses.that("brief", lambda text: len(text.split()) < 5)])
-
-
-def models(delay: float) -> tuple[Served, Served, Served]:
-    """Two behind servers, and one with a single slot."""
-    small = Served(answer, identity="small", delay=delay)
-    large = Served(answer, identity="large", delay=delay)
-    return small, large, OneSlot(answer, identity="local", delay=delay)
-
-
-def desk(small: Served, large: Served, local: Served) -> Program:
-    """The program: it reads a letter, checks the claim in it, and answers.
-
-    Its sub-programs are written apart from each other: each asks for the topic by itself.
-    """
-    topic = asking("Topic", small, str)
-
-    def knowing(step: Program) -> Program:
-        return p.Sequence(p.Parallel(text=keep, topic=topic), step)
-
-    reading = p.Parallel(
-        text=keep,
-        language=asking("Language", small, Literal["en", "de"]),
-        topic=topic,
-        names=asking("Names", large, list[str]),
-        amounts=asking("Amounts", local, list[int]),
-        dates=asking("Dates", local, list[str]),
-        mood=asking("Mood", local, str),
-    )
-    checking = p.Parallel(
-        policy=knowing(asking("Policy", large, str, "topic")),
-        risk=knowing(asking("Risk", local, int, "topic")),
-    )
-    branches = {"letter": checking, "form": asking("Form", large, str)}
-    reply = p.Sequence(
-        knowing(asking("Draft", large, str, "topic")),
-        p.Iterate(asking("Polish", small, str), until=settled, at_most=5),
-    )
-    headline = p.Fallback(
-        asking("Headline", local, str, contract=BRIEF), asking("Short headline", local, str)
-    )
-    writing = p.Parallel(
-        checks=p.Conditional(p.constant("letter"), branches),
-        reply=reply,
-        headline=headline,
-        answer=assemble.bind(reply=ref("reply"), headline=ref("headline"), checks=ref("checks")),
-    )
-    return p.Sequence(tidy, reading, writing).named("desk")
-
-
-def asking(what: str, model: Served, output: Any, *more: str, **named: Any) -> Program:
-    """A neural step on the text, and on `more` that is known of it."""
-    inputs = dict.fromkeys(("text", *more), str)
-    prompt = f"{what}: {'; '.join(f'{{{name}}}' for name in inputs)}"
-    return neural(what, model, prompt=prompt, input=inputs, output=output, **named)
 
 
 # --- the optimisations --------------------------------------------------------------------
@@ -313,7 +178,7 @@ def nothing_plain(value: object) -> int:
 
 
 def parallel(*, awaits: bool) -> Work:
-    """A program of levels of three steps with contract, record and cache key; no call is equal."""
+    """A program of levels of three steps, with contract and record; none answered by the cache."""
     step = primitive(nothing if awaits else nothing_plain, pure=False)
     program = p.Sequence(*[p.Parallel(a=step, b=step, c=step)] * LEVELS)
     if awaits:
@@ -408,7 +273,7 @@ def level_figures(
 ) -> list[Figure]:
     """What each adds to the first, which is what Python itself takes; the last is the peer."""
     works = {name: make() for name, make in makers.items()}
-    taken = interleaved(works, number=LEVELS * (2 if quick else 10), rounds=5 if quick else 25)
+    taken = interleaved(works, number=LEVELS * (2 if quick else 6), rounds=5 if quick else 15)
     base, *others = makers
     added = {name: median(paired_differences(taken, name, base)) for name in others}
     whole, peer = median(taken[base]), others[-1]

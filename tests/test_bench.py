@@ -81,7 +81,7 @@ def test_each_host_is_measured_with_a_hook_of_its_own(tmp_path: Path, host: str,
 
 
 @pytest.mark.requirement("bench:engine:optimisations")
-@pytest.mark.parametrize("driver", ["async driver", "sync driver"])
+@pytest.mark.parametrize("driver", [", async driver", ", sync driver"])
 def test_each_optimisation_is_measured_off_and_none_changes_the_value(tmp_path: Path, driver: str):
     # The benchmark itself stops where the values differ.
     rows = {row["name"]: row for row in measured(tmp_path, driver, "engine.py")}
