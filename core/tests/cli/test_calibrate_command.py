@@ -117,6 +117,20 @@ def test_a_sweep_is_a_table_with_the_clauses_own_threshold_marked(capsys: Captur
     assert len(lines) == 28
 
 
+@pytest.mark.parametrize(("own", "shown"), [(0.82, "0.82 *"), (0.5004, "0.5004 *")])
+@pytest.mark.requirement("judges:command:sweep")
+def test_a_sweep_shows_the_clauses_own_threshold_wherever_it_is(
+    folder: Path, capsys: Capture, own: float, shown: str
+):
+    module = MODULE.replace("threshold=0.5", f"threshold={own}")
+    (folder / "calibrated_here.py").write_text(module, encoding="utf-8")
+    run = ["calibrate", "calibrated_here:answer", "rows.jsonl", "--threshold-sweep", "--no-store"]
+    assert cli.main(run) == 0
+    lines = capsys.readouterr().out.splitlines()[7:]
+    assert len(lines) == 22
+    assert [line.split("  ")[0] for line in lines if "*" in line] == [shown]
+
+
 @pytest.mark.requirement("judges:command:json")
 def test_all_of_it_as_json(capsys: Capture):
     run = ["calibrate", "calibrated_here:answer", "rows.jsonl", "--threshold-sweep", "--json"]
@@ -185,6 +199,18 @@ def test_all_of_it_as_json(capsys: Capture):
             "(char 58)",
         ),
         (
+            ["calibrated_here:answer", "empty.jsonl"],
+            "empty.jsonl holds no examples: write one a line, good ones and bad ones",
+        ),
+        (
+            ["calibrated_here:answer", "rows.jsonl", "--store", "none/there.json"],
+            "none/there.json cannot be written: there is no folder none",
+        ),
+        (
+            ["calibrated_here:answer", "rows.jsonl", "--store", "."],
+            ". cannot be written: it is a folder",
+        ),
+        (
             ["calibrated_here:answer", "rows.jsonl", "--calls", "many"],
             "argument --calls: invalid int value: 'many'; see hornbook calibrate --help",
         ),
@@ -195,10 +221,64 @@ def test_each_error_is_one_sentence_and_exit_code_1(
     folder: Path, capsys: Capture, arguments: list[str], sentence: str
 ):
     (folder / "breaks_here.py").write_text("raise SystemExit(3)", encoding="utf-8")
+    (folder / "empty.jsonl").write_text("", encoding="utf-8")
     (folder / "good.jsonl").write_text(labelled(("0.9", True)), encoding="utf-8")
     (folder / "bad.jsonl").write_text(labelled(("0.9", True)) + '{"value": 1}\n', encoding="utf-8")
     assert cli.main(["calibrate", *arguments]) == 1
     assert capsys.readouterr() == ("", f"hornbook: {sentence}\n")
+
+
+# What another process does in the hour that this one takes.
+MEANWHILE = """
+    def judge(self, questions):
+        from pathlib import Path
+        from hornbook.judges import store_calibration, wilson
+        from hornbook.contracts import Calibration
+
+        rate = wilson(0, 1)
+        found = Calibration(n=2, false_accept=rate, false_reject=rate)
+        {}
+"""
+
+
+def meanwhile(folder: Path, happens: str) -> None:
+    module = MODULE.replace("\n    def judge(self, questions):\n", MEANWHILE.format(happens))
+    (folder / "calibrated_here.py").write_text(module, encoding="utf-8")
+
+
+@pytest.mark.requirement("judges:command:together")
+def test_what_another_process_stored_meanwhile_is_kept(folder: Path, capsys: Capture):
+    meanwhile(folder, 'store_calibration(Contract("other", ensures=[near]), near, found)')
+    assert cli.main(["calibrate", "calibrated_here:answer", "rows.jsonl"]) == 0
+    assert capsys.readouterr().err == ""
+    stored = json.loads((folder / "hornbook-calibrations.json").read_text(encoding="utf-8"))
+    assert [one["contract"] for one in stored["calibrations"]] == ["answer", "other"]
+
+
+@pytest.mark.requirement("judges:command:together")
+def test_a_result_that_can_no_longer_be_kept_is_shown(folder: Path, capsys: Capture):
+    meanwhile(folder, 'Path("hornbook-calibrations.json").write_text("[]")')
+    assert cli.main(["calibrate", "calibrated_here:answer", "rows.jsonl"]) == 1
+    assert capsys.readouterr() == (
+        RATES,
+        "hornbook: hornbook-calibrations.json holds no calibrations: its format is another\n",
+    )
+    names = {path.name for path in folder.iterdir()} - {"__pycache__"}
+    assert names == {"calibrated_here.py", "rows.jsonl", "hornbook-calibrations.json"}
+
+
+@pytest.mark.requirement("judges:command:refused")
+@pytest.mark.parametrize("store", ["none/there.json", "odd.json"])
+def test_a_store_that_cannot_be_used_is_found_out_before_a_judge_is_asked(
+    folder: Path, capsys: Capture, store: str
+):
+    (folder / "odd.json").write_text("[]", encoding="utf-8")
+    meanwhile(folder, 'Path("asked").touch()')
+    run = ["calibrate", "calibrated_here:answer", "rows.jsonl"]
+    assert cli.main([*run, "--store", store]) == 1
+    assert not (folder / "asked").exists()
+    assert cli.main([*run, "--no-store", "--store", store]) == 0
+    assert capsys.readouterr().out == RATES
 
 
 @pytest.mark.requirement("judges:command:budget")

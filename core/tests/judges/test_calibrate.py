@@ -118,16 +118,19 @@ scores = st.one_of(st.none(), st.floats(0, 1).map(lambda score: round(score, 3))
 @given(
     st.lists(st.tuples(st.lists(scores, max_size=3), st.booleans()), min_size=2, max_size=12),
     st.floats(0, 1),
+    st.sampled_from(["fail", "waive"]),
 )
-@settings(max_examples=40)
+@settings(max_examples=60)
 @pytest.mark.requirement("judges:calibrate:sweep", "judges:calibrate:rates")
 def test_the_rates_are_those_of_the_contract_itself_at_every_threshold(
-    drawn: list[tuple[list[float | None], bool]], threshold: float
+    drawn: list[tuple[list[float | None], bool]], threshold: float, unknown: Any
 ):
     """Also with several places in one value, of which some are Undetermined."""
 
     def contract(at: float) -> Contract[Any]:
-        made = clauses.similar("[]", source="q", judge=Told(), threshold=at)
+        made = clauses.similar(
+            "[]", source="q", judge=Told(), threshold=at, on_undetermined=unknown
+        )
         return Contract("answer", output=list[str], ensures=[made])
 
     examples = [
@@ -135,11 +138,45 @@ def test_the_rates_are_those_of_the_contract_itself_at_every_threshold(
         for values, label in [*drawn, ([0.5], True), ([0.5], False)]
     ]
     (found,) = measure(contract(0.5), examples).sweep([threshold])
-    passed = [contract(threshold).check(one.value, one.inputs).ok for one in examples]
+    reports = [contract(threshold).check(one.value, one.inputs) for one in examples]
+    passed = [report.ok for report in reports]
     bad = [ok for ok, one in zip(passed, examples, strict=True) if not one.label]
     good = [ok for ok, one in zip(passed, examples, strict=True) if one.label]
     assert found.calibration.false_accept == wilson(sum(bad), len(bad))
     assert found.calibration.false_reject == wilson(len(good) - sum(good), len(good))
+    statuses = [report.verdicts[-1].status for report in reports]
+    assert found.calibration.undetermined == statuses.count("Undetermined")
+    assert calibrate(contract(threshold), examples) == found.calibration
+
+
+@either
+@pytest.mark.requirement("judges:calibrate:undetermined")
+def test_a_place_below_the_threshold_refuses_before_another_is_waived(run: Way):
+    made = clauses.similar("[]", source="q", judge=Told(), on_undetermined="waive")
+    contract = Contract("answer", output=list[str], ensures=[made])
+    examples = [example(["?", "0.1"], False), example(["?"], True), example(["?", "0.9"], True)]
+    assert run(contract, examples) == Calibration(
+        n=3, false_accept=wilson(0, 1), false_reject=wilson(0, 2), undetermined=2
+    )
+    low, high = measure(contract, examples).sweep([0.05, 0.95])
+    assert low.calibration == Calibration(
+        n=3, false_accept=wilson(1, 1), false_reject=wilson(0, 2), undetermined=3
+    )
+    assert high.calibration == Calibration(
+        n=3, false_accept=wilson(0, 1), false_reject=wilson(1, 2), undetermined=1
+    )
+
+
+@pytest.mark.parametrize("own", [0.82, 0.0, 1.0, 0.1 * 3, 0.123456789])
+@pytest.mark.requirement("judges:calibrate:sweep")
+def test_a_sweep_has_the_clauses_own_threshold_in_its_place(own: float):
+    measured = measure(held(threshold=own), EXAMPLES)
+    swept = [at.threshold for at in measured.sweep()]
+    assert own in swept
+    assert swept == sorted(swept)
+    assert len(swept) == (21 if own in (0.0, 1.0, 0.1 * 3) else 22)
+    (mine,) = [at.calibration for at in measured.sweep() if at.threshold == own]
+    assert mine == measured.calibration
 
 
 @pytest.mark.requirement("judges:calibrate:composed")

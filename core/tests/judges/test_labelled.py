@@ -56,6 +56,12 @@ def test_each_line_is_an_example_with_its_place(tmp_path: Path):
             "this is no JSON: the key 'value' stands there twice",
         ),
         ('{"value": NaN, "label": true}', "this is no JSON: NaN is no JSON number"),
+        ('{"value": -Infinity, "label": true}', "this is no JSON: -Infinity is no JSON number"),
+        ('{"value": [1e999], "label": true}', "this is no JSON: 1e999 is too large a number"),
+        (
+            '{"value": -' + "9" * 999 + '.0, "label": true}',
+            f"this is no JSON: -{'9' * 36}... is too large a number",
+        ),
     ],
 )
 @pytest.mark.requirement("judges:labelled:refused")
@@ -87,3 +93,14 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
     binary.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(CalibrationError, match="cannot be read"):
         read_labelled(binary)
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+@pytest.mark.requirement("judges:labelled:refused")
+def test_a_file_without_examples_is_named(tmp_path: Path, text: str):
+    path = written(tmp_path, text)
+    with pytest.raises(CalibrationError) as caught:
+        read_labelled(path)
+    assert (
+        str(caught.value) == f"{path} holds no examples: write one a line, good ones and bad ones"
+    )

@@ -2,14 +2,18 @@
 
 import json
 import logging
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Barrier, Thread
 from typing import Any
 
 import pytest
 
 from hornbook import Contract, clauses, config
 from hornbook.contracts import Calibration, Judgement, Question
+from hornbook.errors import DefinitionError
 from hornbook.judges import (
     CalibrationError,
     Calibrations,
@@ -199,28 +203,22 @@ def test_the_setting_names_the_default_file(tmp_path: Path):
     [
         (
             "[]",
-            "holds no calibrations: TypeError: list indices must be integers or slices, not str",
+            "holds no calibrations: its format is another",
         ),
         (
             "{",
             "holds no calibrations: JSONDecodeError: Expecting property name enclosed in double "
             "quotes: line 1 column 2 (char 1)",
         ),
-        ("{}", "holds no calibrations: KeyError: 'format'"),
+        ("{}", "holds no calibrations: its format is another"),
         ('{"format": "x"}', "holds no calibrations: its format is another"),
         (
             '{"format": "hornbook-calibrations", "version": 2}',
             "is of version 2, and version 1 is read here: upgrade hornbook",
         ),
         (
-            '{"format": "hornbook-calibrations", "version": 1, "calibrations": [{}]}',
-            "holds no calibrations: KeyError: 'calibration'",
-        ),
-        (
-            '{"format": "hornbook-calibrations", "version": 1, "calibrations": [{"calibration": '
-            '{"false_accept": {"value": 2, "low": 0, "high": 1}}}]}',
-            "holds no calibrations: DefinitionError: a rate needs 0 <= low <= value <= high <= 1: "
-            "0, 2, 1",
+            '{"format": "hornbook-calibrations", "version": 1, "calibrations": null}',
+            "holds no calibrations: it has no list of them",
         ),
     ],
 )
@@ -235,6 +233,148 @@ def test_a_file_that_holds_something_else_is_one_sentence(file: Path, text: str,
             read()
         assert str(caught.value) == f"{file} {message}"
     assert file.read_text(encoding="utf-8") == text
+
+
+ODD: list[tuple[dict[str, Any], str]] = [
+    ({"contract": None}, "contract is a text, not null"),
+    ({"clause": 7}, "clause is a text, not 7"),
+    ({"about": "\ud800"}, "about has half a character in it: '\\ud800'"),
+    ({"note": "x"}, "it has an unknown key 'note'"),
+    (
+        {"calibration": []},
+        "calibration is an object with n, false_accept, false_reject, undetermined, not []",
+    ),
+    ({"calibration": {}}, "calibration has no n"),
+    ({"n": "<b>"}, 'n is a whole number from 0, not "<b>"'),
+    ({"n": True}, "n is a whole number from 0, not true"),
+    ({"n": 4.5}, "n is a whole number from 0, not 4.5"),
+    ({"undetermined": -5}, "undetermined is a whole number from 0, not -5"),
+    ({"undetermined": 41}, "undetermined is above n"),
+    ({"false_accept": None}, "false_accept is an object with value, low, high, not null"),
+    (
+        {"false_reject": {"value": "0", "low": 0, "high": 1}},
+        'false_reject: value is a number, not "0"',
+    ),
+    (
+        {"false_reject": {"value": 2, "low": 0, "high": 1}},
+        "a rate needs 0 <= low <= value <= high <= 1: 0, 2, 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("odd", "message"), ODD)
+@pytest.mark.requirement("judges:stored:refused")
+def test_an_odd_entry_is_one_sentence_with_its_number(
+    file: Path, odd: dict[str, Any], message: str
+):
+    contract = held()
+    store_calibration(contract, contract.ensures[0], MEASURED, file)
+    document = json.loads(file.read_text(encoding="utf-8"))
+    second = json.loads(json.dumps(document["calibrations"][0]))
+    inner = odd.keys() & {"n", "undetermined", "false_accept", "false_reject"}
+    (second["calibration"] if inner else second).update(odd)
+    document["calibrations"].append(second)
+    file.write_text(json.dumps(document), encoding="utf-8")
+    for read in (
+        lambda: calibrated(contract, file),
+        lambda: store_calibration(contract, near(), MEASURED, file),
+    ):
+        with pytest.raises(CalibrationError) as caught:
+            read()
+        assert str(caught.value) == f"{file}, entry 2: {message}"
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+@pytest.mark.requirement("judges:stored:refused")
+def test_an_entry_that_is_none_is_named(file: Path):
+    file.write_text(
+        '{"format": "hornbook-calibrations", "version": 1, "calibrations": [7]}', encoding="utf-8"
+    )
+    with pytest.raises(CalibrationError) as caught:
+        Calibrations.read(file)
+    assert str(caught.value) == (
+        f"{file}, entry 1: it is an object with contract, clause, identity, about, calibration, "
+        "not 7"
+    )
+
+
+@pytest.mark.requirement("judges:stored:together")
+def test_what_many_store_at_once_is_all_kept(file: Path):
+    contract = held(*(near(name=f"near {at}") for at in range(20)))
+    failed: list[Exception] = []
+    start = Barrier(20)
+
+    def store(clause: Any) -> None:
+        start.wait()
+        try:
+            store_calibration(contract, clause, MEASURED, file)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [Thread(target=store, args=(clause,)) for clause in contract.ensures[:20]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert len(Calibrations.read(file).entries) == 20
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+HOLDS = """
+import sys, time
+from pathlib import Path
+from hornbook.judges.locked import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.requirement("judges:stored:together")
+def test_another_process_is_waited_for_and_one_that_was_killed_is_not(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    contract = held()
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(file)], stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout is not None
+    try:
+        assert other.stdout.readline() == "locked\n"
+        monkeypatch.setattr("hornbook.judges.locked._PATIENCE", 0.05)
+        with pytest.raises(CalibrationError) as caught:
+            store_calibration(contract, contract.ensures[0], MEASURED, file)
+        lock = file.with_name(".calibrations.json.lock")
+        assert str(caught.value) == (f"{file} cannot be written: another process has {lock} locked")
+    finally:
+        other.kill()
+        other.wait()
+        other.stdout.close()
+    store_calibration(contract, contract.ensures[0], MEASURED, file)
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+@pytest.mark.requirement("judges:stored:unwritable")
+def test_a_file_that_cannot_be_written_is_one_sentence_and_nothing_is_left(tmp_path: Path):
+    folder = tmp_path / "folder"
+    (folder / "full").mkdir(parents=True)
+    contract = held()
+    with pytest.raises(CalibrationError) as caught:
+        store_calibration(contract, contract.ensures[0], MEASURED, folder)
+    assert str(caught.value) == f"{folder} cannot be written: it is a folder"
+    with pytest.raises(CalibrationError) as caught:
+        Calibrations().write(folder)
+    assert str(caught.value).startswith(f"{folder} cannot be written: ")
+    missing = tmp_path / "none" / "calibrations.json"
+    with pytest.raises(CalibrationError) as caught:
+        store_calibration(contract, contract.ensures[0], MEASURED, missing)
+    assert str(caught.value) == f"{missing} cannot be written: No such file or directory"
+    odd = held(name="\ud800")
+    with pytest.raises(DefinitionError) as refused:
+        store_calibration(odd, near(), MEASURED, tmp_path / "calibrations.json")
+    assert str(refused.value) == "contract has half a character in it: '\\ud800'"
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 @pytest.mark.requirement("judges:stored:refused")

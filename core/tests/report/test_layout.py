@@ -1,12 +1,13 @@
 """Laws of the drawing, over any program: what is inside is inside, and nothing is in the way."""
 
+import time
 from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.report import GraphNode
+from hornbook.report import GraphNode, program_page
 from hornbook.report.layout import lay_out
 from hornbook.report.ranks import plan
 
@@ -114,6 +115,7 @@ def child(port, *needs):
 
 
 def told(children):
+    """The ranks, and the arrows with their ends: `|` is where one leaves another or joins it."""
     planned = plan(children)
     names = [
         [children[item.child].port if item.child is not None else "|" for item in row]
@@ -121,24 +123,122 @@ def told(children):
     ]
     ways = []
     for way in planned.ways:
-        passed = [children[item.child].port for item in way.items if item.child is not None]
+        passed = [
+            children[item.child].port if item.child is not None else "|"
+            for at, item in enumerate(way.items)
+            if item.child is not None
+            or (at == 0 and not way.from_top)
+            or (at == len(way.items) - 1 and not way.to_bottom)
+        ]
         ways.append(" ".join(["in"] * way.from_top + passed + ["out"] * way.to_bottom))
     return names, ways
 
 
 @pytest.mark.requirement("report:graph:ranks")
 def test_the_children_of_a_parallel_stand_below_what_they_need():
+    children = [child("a"), child("b", "a"), child("c", "b"), child("d", "c"), child("e")]
+    ranks, ways = told([*children, child("f", "a", "e"), child("g", "d", "e")])
+    assert ranks == [["a", "e"], ["b", "f", "|"], ["c", "|", "|"], ["d", "|", "|"], ["g", "|"]]
+    assert ways == [
+        "in a",
+        "a b",
+        "b c",
+        "c d",
+        "in e",
+        "a f",
+        "e f",
+        "d g",
+        "e g",
+        "f out",
+        "g out",
+    ]
+
+
+@pytest.mark.requirement("report:graph:ranks")
+def test_a_need_that_others_imply_has_no_arrow():
     children = [child("a"), child("b", "a"), child("c", "b", "a"), child("d")]
     ranks, ways = told(children)
-    assert ranks == [["a", "d"], ["b", "|", "|"], ["c", "|"]]
-    assert ways == ["in a", "a b", "b c", "a c", "in d", "c out", "d out"]
+    assert ranks == [["a", "d"], ["b", "|"], ["c", "|"]]
+    assert ways == ["in a", "a b", "b c", "in d", "c out", "d out"]
+
+
+@pytest.mark.requirement("report:graph:ranks")
+def test_arrows_from_one_child_and_arrows_to_the_output_share_their_slots():
+    chain = [child("a"), child("b", "a"), child("c", "b"), child("d", "c")]
+    many = [child("x"), child("l", "a"), child("m", "c", "x"), child("n", "d", "x"), child("o")]
+    ranks, ways = told([*chain, *many])
+    assert [sorted(row) for row in ranks] == [
+        ["a", "o", "x"],
+        ["b", "l", "|", "|"],
+        ["c", "|", "|"],
+        ["d", "m", "|", "|"],
+        ["n", "|"],
+    ]
+    assert ways == [
+        *("in a", "a b", "b c", "c d", "in x", "a l", "c m", "| m", "d n", "x n", "in o"),
+        *("l |", "m |", "n out", "o out"),
+    ]
 
 
 @pytest.mark.requirement("report:graph:ranks")
 def test_unknown_needs_and_cycles_are_drawn_as_far_as_they_go():
     assert told([child("a", "nobody", "a")]) == ([["a"]], ["in a", "a out"])
-    ranks, _ = told([child("a", "b"), child("b", "a"), child("c")])
-    assert sorted(name for row in ranks for name in row if name != "|") == ["a", "b", "c"]
+    ranks, ways = told([child("z", "a"), child("a", "b"), child("b", "a"), child("c")])
+    assert ranks == [["b", "c"], ["a", "|"], ["z", "|"]]
+    assert ways == ["a z", "b a", "in b", "in c", "z out", "c out"]
+
+
+LARGE = {
+    "a chain": lambda at: range(max(at - 1, 0), at),
+    "a chain that shares its first": lambda at: {0, at - 1} if at else (),
+    "a hundred that all others need": lambda at: range(100) if at >= 100 else (),
+    "the ten before": lambda at: range(max(at - 10, 0), at),
+    "each of a chain needs one more": lambda at: {at - 500, max(at - 1, 499)} if at >= 500 else (),
+    "each of a chain is needed once more": lambda at: {at - 1 if at < 500 else at - 500} - {-1},
+    "a ring": lambda at: {(at - 1) % 1000},
+}
+
+
+def large(needs, size=1000):
+    names = (tuple(f"n{need}" for need in sorted(needs(at))) for at in range(size))
+    children = tuple(child(f"n{at}", *each) for at, each in enumerate(names))
+    return GraphNode(id="p", kind="parallel", label="wide", note="str", children=children)
+
+
+@pytest.mark.requirement("report:graph:large")
+@pytest.mark.parametrize("needs", LARGE.values(), ids=LARGE)
+def test_a_large_program_with_shared_needs_is_a_page_of_its_size(needs):
+    root = large(needs)
+    start = time.process_time()
+    text = program_page("wide", root)
+    # It takes less than one; measuring coverage may slow it.
+    assert time.process_time() - start < 4
+    assert len(text) < 3_000_000
+
+
+@pytest.mark.requirement("report:graph:large")
+def test_all_needing_all_before_is_a_chain_and_no_arrow_is_missing():
+    root = large(range, 150)
+    ranks, ways = told(root.children)
+    assert ranks == [[each.port] for each in root.children]
+    assert ways == ["in n0", *(f"n{at - 1} n{at}" for at in range(1, 150)), "n149 out"]
+    assert plan(root.children).whole
+    text = program_page("wide", root)
+    assert len(text) < 500_000
+    assert "some arrows are left out" not in text
+
+
+@pytest.mark.requirement("report:graph:large")
+def test_where_arrows_are_left_out_the_drawing_says_so_and_the_list_has_the_needs():
+    root = large(LARGE["each of a chain needs one more"])
+    planned = plan(root.children)
+    assert not any(item.source >= 0 for row in planned.ranks for item in row)
+    assert lay_out(root).boxes[0].note == "some arrows are left out"
+    two = large(LARGE["a hundred that all others need"])
+    assert sum(not way.from_top and not way.to_bottom for way in plan(two.children).ways) == 900
+    text = program_page("wide", two)
+    assert "some arrows are left out" in text
+    assert text.count(", ".join(f"n{at}" for at in range(100))) == 900
 
 
 @pytest.mark.requirement("report:graph:deep")

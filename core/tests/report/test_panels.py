@@ -17,6 +17,7 @@ from hornbook.report import (
     StepRow,
     Verdict,
     VerdictPanel,
+    ViolationRow,
     page,
     program_page,
     verification_page,
@@ -278,6 +279,68 @@ def test_a_program_page_shows_only_what_it_is_given(read):
     ],
 )
 def test_a_word_that_is_none_of_a_closed_set_is_refused(make_row, message):
+    with pytest.raises(DefinitionError) as refusal:
+        make_row()
+    assert str(refusal.value) == message
+
+
+HUGE = 10**5000
+
+
+@pytest.mark.requirement("report:rows:shown")
+@pytest.mark.parametrize(
+    ("make_row", "message"),
+    [
+        (lambda: Count(label="n", value=HUGE), "count 'n': value is too large a number to show"),
+        (lambda: Count(label="n", value=None), "count 'n': value is a number, not NoneType"),
+        (
+            lambda: AssuranceRow(step="p", property="", assurance="measured", error=HUGE),
+            "assurance row of 'p': error is too large a number to show",
+        ),
+        (
+            lambda: AssuranceRow(step="p", property="", assurance="measured", interval=(0, -HUGE)),
+            "assurance row of 'p': the upper limit is too large a number to show",
+        ),
+        (
+            lambda: AssuranceRow(step="p", property="", assurance="measured", interval=(0.5,)),
+            "assurance row of 'p': interval is two numbers, the lower and the upper limit",
+        ),
+        (
+            lambda: AssuranceRow(step="p", property="", assurance="measured", error="0.1"),
+            "assurance row of 'p': error is a number, not str",
+        ),
+        (
+            lambda: FindingRow(level="info", place=None, message=""),
+            "finding at None: place is a text, not NoneType",
+        ),
+        (
+            lambda: FindingRow(level="info", place="p", message=7),
+            "finding at 'p': message is a text, not int",
+        ),
+        (
+            lambda: ScenarioRow(name="s", status="passed", seconds=HUGE),
+            "scenario 's': seconds is too large a number to show",
+        ),
+        (
+            lambda: StepRow(place="p", status="ok", attempts=HUGE),
+            "step row 'p': attempts is too large a number to show",
+        ),
+        (
+            lambda: ViolationRow(step="p", clause="c", message=None),
+            "violation at 'p': message is a text, not NoneType",
+        ),
+        (
+            lambda: CheckRow(what="w", expected=1, seen="1", ok=False),
+            "check 'w': expected is a text, not int",
+        ),
+        (lambda: Verdict(ok=True, headline=None), "verdict: headline is a text, not NoneType"),
+        (
+            lambda: GraphNode(id="p", kind="symbolic", label=None),
+            "graph node 'p': label is a text, not NoneType",
+        ),
+    ],
+)
+def test_what_could_not_be_shown_is_refused(make_row, message):
     with pytest.raises(DefinitionError) as refusal:
         make_row()
     assert str(refusal.value) == message

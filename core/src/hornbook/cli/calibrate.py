@@ -66,12 +66,11 @@ def calibrate(arguments: Namespace, out: TextIO) -> int:
     from hornbook.budget import Budget
     from hornbook.judges.labelled import read_labelled
     from hornbook.judges.measuring import measure
-    from hornbook.judges.stored import Calibrations, calibrations_file
+    from hornbook.judges.stored import check_store, store_calibration
 
     contract = _contract(arguments.contract)
-    file: Path = arguments.store or calibrations_file()
-    # Read first: that it cannot be used must not be found out after an hour of judging.
-    stored = Calibrations.read(file) if file.exists() else Calibrations()
+    # First: that it cannot be kept must not be found out after an hour of judging.
+    file = None if arguments.no_store else check_store(arguments.store)
     measured = measure(
         contract,
         read_labelled(arguments.labelled),
@@ -80,11 +79,14 @@ def calibrate(arguments: Namespace, out: TextIO) -> int:
         progress=_progress(sys.stderr),
     )
     thresholds = measured.sweep() if arguments.sweep else ()
-    kept: Path | None = None
-    if not arguments.no_store:
-        kept = stored.adding(contract, measured.clause, measured.calibration).write(file)
     show = _write_json if arguments.json else _write_text
-    show(out, contract, measured, thresholds, kept)
+    kept: Path | None = None
+    try:
+        if file is not None:
+            kept = store_calibration(contract, measured.clause, measured.calibration, file)
+    finally:
+        # What was measured is worth something also where it can no longer be kept.
+        show(out, contract, measured, thresholds, kept)
     return 0
 
 
@@ -116,7 +118,7 @@ def _rows(
     own = measured.clause.threshold
     return [
         (
-            f"{at.threshold:.2f}{' *' if abs(at.threshold - own) < 1e-9 else ''}",
+            f"{_threshold(at.threshold)}{' *' if at.threshold == own else ''}",
             at.calibration.false_accept,
             at.calibration.false_reject,
         )
@@ -124,9 +126,13 @@ def _rows(
     ]
 
 
+def _threshold(at: float) -> str:
+    return f"{at:.2f}" if abs(round(at, 2) - at) < 1e-9 else repr(at)
+
+
 def _first_reason(measured: "Measurement") -> str:
     for trial in measured.trials:
-        if trial.status == "Undetermined":
+        if measured.status(trial) == "Undetermined":
             return f", the first at {clean(trial.where)}: {clean(trial.reason, 200)}"
     return ""
 

@@ -12,6 +12,7 @@ false for one that should not.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isinf
 from pathlib import Path
 from typing import Any, cast
 
@@ -42,14 +43,19 @@ def read_labelled(path: str | Path) -> tuple[Labelled, ...]:
     """Read a file of labelled examples; empty lines are skipped.
 
     Raises:
-        CalibrationError: a line is no example; says which line and why.
+        CalibrationError: a line is no example, says which line and why; or there is none.
     """
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise CalibrationError(f"{path} cannot be read: {error}") from error
-    return tuple(_examples(path, text.split("\n")))
+    examples = tuple(_examples(path, text.split("\n")))
+    if not examples:
+        raise CalibrationError(
+            f"{path} holds no examples: write one a line, good ones and bad ones"
+        )
+    return examples
 
 
 def _examples(path: Path, lines: Sequence[str]) -> Iterator[Labelled]:
@@ -77,7 +83,9 @@ def _example(where: str, line: str) -> Labelled:
 
 def _object(where: str, line: str) -> dict[str, Any]:
     try:
-        read: object = json.loads(line, object_pairs_hook=_once, parse_constant=_no_number)
+        read: object = json.loads(
+            line, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
+        )
     except json.JSONDecodeError as error:
         raise CalibrationError(
             f"{where}: this is no JSON: {error.msg} at column {error.colno}"
@@ -100,6 +108,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise ValueError(f"{text if len(text) <= 40 else text[:37] + '...'} is too large a number")
+    return number
 
 
 def _shown(value: object) -> str:

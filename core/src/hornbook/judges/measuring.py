@@ -34,6 +34,9 @@ __all__ = [
     "measure",
 ]
 
+_SAME = 1e-9
+"""Thresholds nearer than this are one."""
+
 Progress: TypeAlias = Callable[[int, int], object]
 """Told after each example how many are done, and of how many."""
 
@@ -44,6 +47,7 @@ class Trial:
 
     label: bool
     status: Status
+    """At a threshold of 0, where a score never refuses; see `Measurement.status`."""
     score: float | None
     """The lowest that the judge gave; None where it gave none."""
     reason: str = ""
@@ -68,13 +72,13 @@ class Measurement:
     @property
     def calibration(self) -> Calibration:
         """The error rates at the clause's own threshold."""
-        return self._calibration([self._passes(trial) for trial in self.trials])
+        return self._at(self.clause.threshold)
 
     def sweep(self, thresholds: Sequence[float] | None = None) -> tuple[Threshold, ...]:
         """The error rates at other thresholds, from the same scores.
 
         Args:
-            thresholds: in [0, 1]; left out, each twentieth.
+            thresholds: in [0, 1]; left out, each twentieth and the clause's own.
 
         Raises:
             DefinitionError: the clause is composed of others, which have the thresholds.
@@ -84,28 +88,37 @@ class Measurement:
                 f"clause {self.clause.name!r} is composed of others and has no threshold of its "
                 f"own: sweep a clause that asks a judge itself"
             )
-        steps = [at / 20 for at in range(21)] if thresholds is None else thresholds
+        steps = _steps(self.clause.threshold) if thresholds is None else thresholds
         return tuple(Threshold(threshold=at, calibration=self._at(at)) for at in steps)
 
+    def status(self, trial: Trial, threshold: float | None = None) -> Status:
+        """What the clause says of an example, at its own threshold or at another one.
+
+        One place whose score is too low violates it, whatever is not known of others.
+        """
+        at = self.clause.threshold if threshold is None else threshold
+        if self.clause.judge is not None and trial.score is not None and trial.score < at:
+            return "Violated"
+        return trial.status
+
     def _at(self, threshold: float) -> Calibration:
-        return self._calibration([self._passes(trial, threshold) for trial in self.trials])
-
-    def _passes(self, trial: Trial, threshold: float | None = None) -> bool:
-        if trial.status == "Undetermined":
-            return self.clause.on_undetermined == "waive"
-        if trial.score is None or self.clause.judge is None:
-            return trial.status != "Violated"
-        return trial.score >= (self.clause.threshold if threshold is None else threshold)
-
-    def _calibration(self, passed: Sequence[bool]) -> Calibration:
+        said = [self.status(trial, threshold) for trial in self.trials]
+        waived = self.clause.on_undetermined == "waive"
+        passed = [one != "Violated" and (one != "Undetermined" or waived) for one in said]
         bad = [ok for ok, trial in zip(passed, self.trials, strict=True) if not trial.label]
         good = [ok for ok, trial in zip(passed, self.trials, strict=True) if trial.label]
         return Calibration(
             n=len(self.trials),
             false_accept=wilson(sum(bad), len(bad)),
             false_reject=wilson(len(good) - sum(good), len(good)),
-            undetermined=sum(trial.status == "Undetermined" for trial in self.trials),
+            undetermined=said.count("Undetermined"),
         )
+
+
+def _steps(own: float) -> list[float]:
+    """The twentieths, with a clause's own threshold in its place among them."""
+    others = [at / 20 for at in range(21) if abs(at / 20 - own) > _SAME]
+    return sorted([*others, own])
 
 
 def calibrate(

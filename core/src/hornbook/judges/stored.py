@@ -7,22 +7,24 @@ clause is shown as uncalibrated until it is measured again.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from hornbook.contracts.clause import Clause
 from hornbook.contracts.contract import Contract
-from hornbook.contracts.judge import Calibration, Judge, Rate
-from hornbook.errors import DefinitionError, told
+from hornbook.contracts.judge import Calibration, Judge
+from hornbook.judges.entries import FORMAT, VERSION, Entry, read_entries
 from hornbook.judges.errors import CalibrationError
+from hornbook.judges.locked import locked, replaced
 
 __all__ = [
     "Calibrations",
     "Entry",
     "calibrated",
     "calibrations_file",
+    "check_store",
     "clause_identity",
     "judge_identity",
     "store_calibration",
@@ -30,29 +32,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-_FORMAT = "hornbook-calibrations"
-_VERSION = 1
 _FILE = "hornbook-calibrations.json"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One stored calibration."""
-
-    contract: str
-    """Name of the contract."""
-    clause: str
-    """Name of the clause."""
-    identity: str
-    """`sha256:...` of the clause that was measured."""
-    about: str
-    """Kind, path and judge, for people."""
-    calibration: Calibration
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What the entry is found by."""
-        return self.contract, self.clause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +57,7 @@ class Calibrations:
             raise CalibrationError(f"{file} cannot be read: {error.strerror}") from None
         except (OSError, UnicodeDecodeError) as error:
             raise CalibrationError(f"{file} cannot be read: {error}") from error
-        return Calibrations(entries=tuple(_read(file, text)))
+        return Calibrations(entries=tuple(read_entries(file, text)))
 
     def of(self, contract: Contract[Any], clause: Clause) -> Calibration | None:
         """The calibration of that clause; None where there is none, or only a stale one."""
@@ -111,20 +91,21 @@ class Calibrations:
         return Calibrations(entries=tuple(sorted([*others, entry], key=lambda one: one.key)))
 
     def write(self, path: str | Path | None = None) -> Path:
-        """Write the file whole, or leave the old one as it is; return its path."""
-        import os
+        """Write the file whole, or leave the old one as it is; return its path.
 
+        What others have put into the file since these were read is lost: `store_calibration`
+        adds to a file.
+
+        Raises:
+            CalibrationError: it cannot be written.
+        """
         file = calibrations_file() if path is None else Path(path)
         document = {
-            "format": _FORMAT,
-            "version": _VERSION,
+            "format": FORMAT,
+            "version": VERSION,
             "calibrations": [asdict(entry) for entry in self.entries],
         }
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        beside.write_text(
-            json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
-        beside.replace(file)
+        replaced(file, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
         return file
 
     def _entry(self, contract: Contract[Any], clause: Clause) -> Entry | None:
@@ -179,12 +160,32 @@ def store_calibration(
 ) -> Path:
     """Put one calibration into a file, which is made when it is missing; return its path.
 
+    What others store there at the same time is kept.
+
     Raises:
-        CalibrationError: the file is there and holds something else.
+        CalibrationError: the file is there and holds something else, or cannot be written.
     """
     file = calibrations_file() if path is None else Path(path)
-    stored = Calibrations.read(file) if file.exists() else Calibrations()
-    return stored.adding(contract, clause, calibration).write(file)
+    with locked(file):
+        return _there(file).adding(contract, clause, calibration).write(file)
+
+
+def check_store(path: str | Path | None = None) -> Path:
+    """Find out whether calibrations can be kept in a file, before measuring; return its path.
+
+    Raises:
+        CalibrationError: the file is there and holds something else, or cannot be written.
+    """
+    file = calibrations_file() if path is None else Path(path)
+    if not file.parent.is_dir():
+        raise CalibrationError(f"{file} cannot be written: there is no folder {file.parent}")
+    with locked(file):
+        _there(file)
+    return file
+
+
+def _there(file: Path) -> Calibrations:
+    return Calibrations.read(file) if file.exists() else Calibrations()
 
 
 def calibrations_file() -> Path:
@@ -237,28 +238,3 @@ def _about(clause: Clause) -> str:
     threshold = "" if clause.judge is None else f" at {clause.threshold:g}"
     judges = ", ".join(dict.fromkeys(judge_identity(judge) for judge in _judges(clause)))
     return f"{clause.kind} {clause.path}{threshold}, judged by {judges}"
-
-
-def _read(file: Path, text: str) -> list[Entry]:
-    try:
-        document = cast("Mapping[str, Any]", json.loads(text))
-        if document["format"] != _FORMAT:
-            raise CalibrationError(f"{file} holds no calibrations: its format is another")
-        if document["version"] != _VERSION:
-            raise CalibrationError(
-                f"{file} is of version {document['version']!r}, and version {_VERSION} is read "
-                f"here: upgrade hornbook"
-            )
-        return [_entry(given) for given in document["calibrations"]]
-    except (ValueError, KeyError, TypeError, RecursionError, DefinitionError) as error:
-        if isinstance(error, CalibrationError):
-            raise
-        raise CalibrationError(f"{file} holds no calibrations: {told(error)}") from None
-
-
-def _entry(given: Mapping[str, Any]) -> Entry:
-    measured = dict(given["calibration"])
-    for rate in ("false_accept", "false_reject"):
-        measured[rate] = Rate(**measured[rate])
-    fields: dict[str, Any] = {**given, "calibration": Calibration(**measured)}
-    return Entry(**fields)

@@ -59,10 +59,44 @@ Lines = str | tuple[str, ...]
 """One text, or several that are shown as a list."""
 
 
+_LARGEST = 10**100
+"""No figure of a report is larger, and a float has room for it."""
+
+
 def _one_of(what: str, value: str, choices: object) -> None:
     known = get_args(choices)
     if value not in known:
         raise DefinitionError(f"{what} {value!r} is none of {', '.join(known)}")
+
+
+def _texts(what: str, /, **fields: object) -> None:
+    for name, value in fields.items():
+        if not isinstance(value, str):
+            raise DefinitionError(f"{what}: {name} is a text, not {type(value).__name__}")
+
+
+def _numbers(what: str, /, **fields: object) -> None:
+    """Check those that are given."""
+    for name, value in fields.items():
+        if value is not None:
+            _number(what, name, value)
+
+
+def _number(what: str, name: str, value: object) -> None:
+    if not isinstance(value, int | float):
+        raise DefinitionError(f"{what}: {name} is a number, not {type(value).__name__}")
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise DefinitionError(f"{what}: {name} is too large a number to show")
+
+
+def _limits(what: str, interval: object) -> None:
+    if interval is None:
+        return
+    given = cast("tuple[object, ...]", interval)
+    if not isinstance(interval, tuple) or len(given) != 2:
+        raise DefinitionError(f"{what}: interval is two numbers, the lower and the upper limit")
+    _number(what, "the lower limit", given[0])
+    _number(what, "the upper limit", given[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +126,13 @@ class GraphNode:
     """Colour of the node, as where a finding concerns it."""
 
     def __post_init__(self) -> None:
-        _one_of(f"graph node {self.id!r}: kind", self.kind, Kind)
-        _one_of(f"graph node {self.id!r}: tone", self.tone, Tone)
+        what = f"graph node {self.id!r}"
+        _texts(what, id=self.id, label=self.label, note=self.note, port=self.port)
+        _one_of(f"{what}: kind", self.kind, Kind)
+        _one_of(f"{what}: tone", self.tone, Tone)
         if self.children and self.kind not in COMPOSITE:
             raise DefinitionError(
-                f"graph node {self.id!r} is {self.kind} and has children; only"
+                f"{what} is {self.kind} and has children; only"
                 f" {', '.join(sorted(COMPOSITE))} have nodes inside"
             )
 
@@ -129,7 +165,11 @@ class AssuranceRow:
     """Anything else: "idle: no mutant trips it"."""
 
     def __post_init__(self) -> None:
-        _one_of(f"assurance row of {self.step!r}: assurance", self.assurance, Assurance)
+        what = f"assurance row of {self.step!r}"
+        _texts(what, step=self.step, property=self.property, note=self.note)
+        _one_of(f"{what}: assurance", self.assurance, Assurance)
+        _numbers(what, error=self.error, caught=self.caught, passed=self.passed)
+        _limits(what, self.interval)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +184,9 @@ class FindingRow:
     detail: Mapping[str, Lines] = field(default_factory=dict[str, Lines])
 
     def __post_init__(self) -> None:
-        _one_of(f"finding at {self.place!r}: level", self.level, Level)
+        what = f"finding at {self.place!r}"
+        _texts(what, place=self.place, message=self.message, code=self.code)
+        _one_of(f"{what}: level", self.level, Level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +199,10 @@ class ViolationRow:
     path: str = ""
     """Where in the value."""
 
+    def __post_init__(self) -> None:
+        what = f"violation at {self.step!r}"
+        _texts(what, step=self.step, clause=self.clause, message=self.message, path=self.path)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRow:
@@ -166,6 +212,10 @@ class CheckRow:
     expected: str
     seen: str
     ok: bool
+
+    def __post_init__(self) -> None:
+        what = f"check {self.what!r}"
+        _texts(what, what=self.what, expected=self.expected, seen=self.seen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +232,10 @@ class StepRow:
     tone: Tone = "plain"
 
     def __post_init__(self) -> None:
-        _one_of(f"step row {self.place!r}: tone", self.tone, Tone)
+        what = f"step row {self.place!r}"
+        _texts(what, place=self.place, status=self.status, note=self.note)
+        _one_of(f"{what}: tone", self.tone, Tone)
+        _numbers(what, depth=self.depth, attempts=self.attempts, seconds=self.seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +254,10 @@ class ScenarioRow:
     """Anything else: the input, the file and line, an exception."""
 
     def __post_init__(self) -> None:
-        _one_of(f"scenario {self.name!r}: status", self.status, Status)
+        what = f"scenario {self.name!r}"
+        _texts(what, name=self.name, message=self.message)
+        _one_of(f"{what}: status", self.status, Status)
+        _numbers(what, seconds=self.seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +269,11 @@ class Count:
     tone: Tone = "plain"
 
     def __post_init__(self) -> None:
-        _one_of(f"count {self.label!r}: tone", self.tone, Tone)
+        what = f"count {self.label!r}"
+        _texts(what, label=self.label)
+        _one_of(f"{what}: tone", self.tone, Tone)
+        if not isinstance(self.value, str):
+            _number(what, "value", self.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +287,9 @@ class Verdict:
     facts: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the verdict is about: program, digest, version, when."""
 
+    def __post_init__(self) -> None:
+        _texts("verdict", headline=self.headline)
+
 
 def finite(number: float | None) -> float | None:
     """Give the number if it is finite; JSON has no other, and a reader needs no other."""
@@ -235,6 +298,8 @@ def finite(number: float | None) -> float | None:
 
 def plain(value: Any) -> Any:
     """Give the value as JSON values: rows as objects, numbers that are not finite as null."""
+    if isinstance(value, str):
+        return value
     if is_dataclass(value):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):

@@ -17,6 +17,8 @@ __all__ = ["GraphPanel"]
 
 _MARGIN, _END, _ENDS = 12, 26, 54
 _TITLE = 200
+_LISTED = 12
+"""How many needs stand on a line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def _around(node: GraphNode, setting: Setting) -> dict[str, Lines | tuple[Markup
     if node.port:
         told["Called"] = node.port
     if node.needs:
-        told["Needs"] = node.needs
+        told["Needs"] = node.needs if len(node.needs) <= _LISTED else ", ".join(node.needs)
     if node.children:
         told["Inside"] = tuple(
             tag("span", child.label, " ", setting.link(child.id)) for child in node.children
@@ -155,8 +157,7 @@ def _text(x: float, y: float, class_: str, *children: str | Markup) -> Markup:
 
 def _frame_parts(box: Box) -> tuple[Markup, ...]:
     """A frame can be chosen by its header only; what is inside it has its own links."""
-    note = clip(box.node.note, NOTE)
-    said = tag("tspan", f"  {note}", class_="note") if note else Markup("")
+    said = tag("tspan", f"  {box.note}", class_="note") if box.note else Markup("")
     header = Box(box.node, box.x, box.y, box.width, HEADER)
     label = clip(box.node.label, LABEL)
     return _rect(header, "header", 10), _text(box.x + 14, box.y + 20, "label", label, said)
@@ -170,8 +171,8 @@ def _leaf_parts(box: Box) -> tuple[Markup, ...]:
         _text(middle, box.y + 20, "label", clip(node.label, LABEL)),
         _text(middle, box.y + 36, "kind", kind),
     ]
-    if note := clip(node.note, NOTE):
-        parts.append(_text(middle, box.y + 52, "note", note))
+    if box.note:
+        parts.append(_text(middle, box.y + 52, "note", box.note))
     return tuple(parts)
 
 
@@ -190,7 +191,8 @@ def _arrow(arrow: Arrow) -> Markup:
     line = tag("path", d=_path(arrow), class_=f"line {arrow.style}")
     label = clip(arrow.label, LABEL)
     said = _text(*arrow.at, "port", label) if arrow.at and label else Markup("")
-    return tag("g", line, tag("path", d=_head(arrow), class_="head"), said)
+    head = tag("path", d=_head(arrow), class_="head") if arrow.head else Markup("")
+    return tag("g", line, head, said)
 
 
 def _path(arrow: Arrow) -> str:

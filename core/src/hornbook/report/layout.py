@@ -28,6 +28,7 @@ _LIFT = 14
 """How far a label stands above what its arrow points at."""
 # Python's own stack bounds how deep boxes can be drawn in boxes; no reader goes deeper.
 _DEEPEST = 40
+_LEFT_OUT = "some arrows are left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,18 @@ class Box:
     height: float
     closed: bool = False
     """It has nodes inside that are not drawn."""
+    whole: bool = True
+    """What its children need is all drawn."""
+
+    @property
+    def note(self) -> str:
+        """What stands under or beside its label."""
+        return clip(self.node.note, NOTE) if self.whole else _LEFT_OUT
 
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A path through points, which ends in an arrow head."""
+    """A path through points."""
 
     points: tuple[Point, ...]
     label: str = ""
@@ -53,6 +61,8 @@ class Arrow:
     """Where the label's middle is."""
     style: str = "flow"
     """`flow` bends from point to point, `loop` and `otherwise` go straight."""
+    head: bool = True
+    """It ends in an arrow head; one that joins another has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +117,11 @@ def lay_out(node: GraphNode, depth: int = 0) -> Block:
     if not node.children or depth >= _DEEPEST:
         return _leaf(node)
     blocks = [lay_out(child, depth + 1) for child in node.children]
+    whole = True
     match node.kind:
         case "parallel":
-            inner = _ranked(node.children, blocks)
+            planned = plan(node.children)
+            whole, inner = planned.whole, _ranked(planned, node.children, blocks)
         case "conditional":
             inner = _branches(node.children, blocks)
         case "fallback":
@@ -118,7 +130,7 @@ def lay_out(node: GraphNode, depth: int = 0) -> Block:
             inner = _loop(blocks)
         case _:
             inner = _column(blocks)
-    return _framed(node, inner)
+    return _framed(Box(node, 0, 0, 0, 0, whole=whole), inner)
 
 
 def _leaf(node: GraphNode) -> Block:
@@ -129,13 +141,14 @@ def _leaf(node: GraphNode) -> Block:
     return Block(width, height, (box,))
 
 
-def _framed(node: GraphNode, inner: Block) -> Block:
-    head = width_of(clip(node.label, LABEL)) * _CHARACTER + width_of(clip(node.note, NOTE)) * _SMALL
+def _framed(frame: Box, inner: Block) -> Block:
+    label = clip(frame.node.label, LABEL)
+    head = width_of(label) * _CHARACTER + width_of(frame.note) * _SMALL
     width = max(inner.width + 2 * _SIDE, head + 3 * _PAD)
     height = HEADER + inner.height
     placed = inner.moved((width - inner.width) / 2, HEADER)
-    frame = Box(node, 0, 0, width, height)
-    return Block(width, height, (frame, *placed.boxes), placed.arrows)
+    around = replace(frame, width=width, height=height)
+    return Block(width, height, (around, *placed.boxes), placed.arrows)
 
 
 def _gathered(width: float, height: float, parts: Sequence[_Placed], arrows: list[Arrow]) -> Block:
@@ -239,9 +252,8 @@ def _otherwise(one: _Placed, other: _Placed) -> Arrow:
     return Arrow(((start, y), (end, y)), "else", ((start + end) / 2, y - _LIFT), "otherwise")
 
 
-def _ranked(children: Sequence[GraphNode], blocks: Sequence[Block]) -> Block:
+def _ranked(planned: Plan, children: Sequence[GraphNode], blocks: Sequence[Block]) -> Block:
     """In ranks by what each needs, as `plan` puts them."""
-    planned = plan(children)
     sizes = [[_size(item, children, blocks) for item in row] for row in planned.ranks]
     width = max(_wide(row, _SIDE) for row in sizes)
     places: dict[Item, _Placed] = {}
@@ -281,7 +293,7 @@ def _arrows(
         points = _points(way, places, size)
         target = None if way.to_bottom else way.items[-1].child
         if target is None or target in named:
-            arrows.append(Arrow(points))
+            arrows.append(Arrow(points, head=way.to_bottom or target is not None))
             continue
         named.add(target)
         at = (points[-1][0], points[-1][1] - _LIFT)
