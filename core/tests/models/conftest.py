@@ -1,5 +1,6 @@
 """A real HTTP server that behaves as it is told, and what makes requests and measures time."""
 
+import asyncio
 import json
 import socket
 import threading
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hornbook.models import Message, Request, attempts
+from hornbook.models import Message, OpenAIModel, Request, TransportError, aask, ask, attempts
 
 Behaviour = Callable[[BaseHTTPRequestHandler], None]
 
@@ -33,6 +34,8 @@ class Server:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
+    gone: threading.Event = field(default_factory=threading.Event)
+    sent: int = 0
 
     def plays(self, *behaviours: Behaviour) -> None:
         self.behaviours = list(behaviours)
@@ -71,6 +74,34 @@ class Server:
         while not self.released.wait(0.05):
             handler.wfile.write(b" ")
             handler.wfile.flush()
+
+    def drips_headers(self, handler: BaseHTTPRequestHandler) -> None:
+        """As `drips`, and there is not even a whole line."""
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nx-slow: ")
+        while not self.released.wait(0.05):
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+
+    def drips_a_refusal(self, handler: BaseHTTPRequestHandler) -> None:
+        """As `drips`, where the status is no success."""
+        handler.send_response(500)
+        handler.send_header("content-length", "100000")
+        handler.end_headers()
+        while not self.released.wait(0.05):
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+
+    def refuses_without_end(self, handler: BaseHTTPRequestHandler) -> None:
+        """A refusal that is sent for as long as somebody reads it."""
+        handler.send_response(400)
+        handler.end_headers()
+        self.sent = 0
+        try:
+            while not self.released.is_set():
+                handler.wfile.write(b"y" * 65536)
+                self.sent += 65536
+        finally:
+            self.gone.set()
 
     @staticmethod
     def drops(handler: BaseHTTPRequestHandler) -> None:
@@ -119,6 +150,42 @@ def server() -> Iterator[Server]:
     listening.shutdown()
     listening.server_close()
     thread.join()
+
+
+@pytest.fixture
+def make(server: Server) -> Iterator[Callable[..., OpenAIModel]]:
+    """Makes models of the server, and closes them."""
+    made: list[OpenAIModel] = []
+
+    def of(**more: Any) -> OpenAIModel:
+        model = OpenAIModel("tiny", **({"base_url": server.url} | more))
+        made.append(model)
+        return model
+
+    yield of
+    for model in made:
+        model.close()
+
+
+@pytest.fixture
+def both() -> Callable[..., list[Any]]:
+    """What sync and async give: a completion, or the error."""
+
+    def both_of(model: OpenAIModel, request: Any, **more: Any) -> list[Any]:
+        given: list[Any] = []
+
+        async def asked() -> Any:
+            async with model:
+                return await aask(model, request, **more)
+
+        for ask_it in (lambda: ask(model, request, **more), lambda: asyncio.run(asked())):
+            try:
+                given.append(ask_it())
+            except TransportError as error:
+                given.append(error)
+        return given
+
+    return both_of
 
 
 @pytest.fixture

@@ -182,6 +182,16 @@ def test_attempts_are_bounded_by_the_model(asked, said, waits, limit, calls) -> 
     assert (model.calls, caught.value.attempts) == (calls, calls)
 
 
+@pytest.mark.requirement("models:retries:budget")
+def test_a_wait_that_no_call_could_follow_is_not_begun(asked, said, waits) -> None:
+    busy = TransportError("busy", retryable=True, retry_after=30.0)
+    with run(None, budget=Budget(calls=1)) as opened, pytest.raises(BudgetExceeded) as caught:
+        asked(ScriptedModel([busy, "fine"], max_attempts=2), said())
+    assert caught.value.__cause__ is busy
+    assert waits == []
+    assert opened.meter.spent.calls == 1
+
+
 @pytest.mark.requirement("models:retries:jitter")
 def test_waits_are_jittered_over_a_growing_range(asked, said, waits) -> None:
     for _ in range(40):
@@ -416,3 +426,53 @@ def test_asking_costs_little() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.requirement("models:protocol:hosts-own")
+def test_what_a_hosts_model_gets_wrong_is_told(said) -> None:
+    class Host(ScriptedModel):
+        def acomplete(self, request: Request, /, *, timeout: float | None = None) -> Any:
+            return self.complete(request)
+
+    host = Host(["fine"], identity="host")
+    with pytest.raises(DefinitionError) as caught:
+        asyncio.run(aask(host, said()))
+    assert str(caught.value) == ("model 'host': its acomplete() is not async: it gave Completion")
+    for limit in ("3", True, 2.0):
+        with pytest.raises(DefinitionError) as caught:
+            ask(ScriptedModel(["fine"], max_attempts=limit, identity="host"), said())
+        assert str(caught.value) == (
+            f"model 'host' has max_attempts={limit!r}: expected a whole number of at least 1, or "
+            f"None"
+        )
+
+
+@pytest.mark.requirement("models:hooks:change")
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"messages": [{"content": "x"}]},
+            "a plugin changes a model step's messages to what is none: KeyError: 'role'",
+        ),
+        (
+            {"messages": 5},
+            "a plugin changes a model step's messages to what is none: TypeError: 'int' object is "
+            "not iterable",
+        ),
+        (
+            {"sampling": {"temp": 1}},
+            "a plugin changes a model step's sampling to what is none: TypeError: "
+            "Sampling.__init__() got an unexpected keyword argument 'temp'",
+        ),
+    ],
+)
+def test_a_change_that_is_none_is_told(said, changes, message) -> None:
+    class Changing:
+        @hookimpl
+        def hornbook_before_step(self) -> Decision:
+            return Decision(action="proceed", value=changes)
+
+    with plugins.registered(Changing()), pytest.raises(DefinitionError) as caught:
+        ask(ScriptedModel(["fine"]), said())
+    assert str(caught.value) == message

@@ -239,3 +239,13 @@ def test_a_batch_gives_what_single_calls_give(asked_many, said) -> None:
     single = [ask(ScriptedModel(script), request) for request in requests]
     other = [asyncio.run(aask(ScriptedModel(script), request)) for request in requests]
     assert asked_many(ScriptedBatchModel(script), requests) == single == other
+
+
+@pytest.mark.requirement("models:batch:whole-failure")
+def test_what_is_no_list_of_answers_is_told(said) -> None:
+    class Odd(ScriptedBatchModel):
+        def complete_many(self, requests: Any, /, *, timeout: float | None = None) -> Any:
+            return (one for one in requests)
+
+    (error,) = ask_many(Odd(["a"]), [said()])
+    assert str(error) == "model 'scripted' gave generator to a batch: expected a list of answers"

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -303,3 +304,48 @@ def test_the_other_runtime_serves_where_it_is_installed(
         "stop": ["END"],
         "response_format": {"type": "json_object", "schema": PERSON},
     }
+
+
+@pytest.mark.requirement("models:local:refused")
+def test_a_schema_that_llama_cpp_cannot_compile_is_told(smollm, gguf, said) -> None:
+    for schema in ({"type": "string", "minLength": 5000}, {"properties": {"a": {"$ref": "#"}}}):
+        with pytest.raises(DefinitionError) as caught:
+            ask(smollm, said(schema=schema, sampling=SHORT))
+        assert str(caught.value).startswith(
+            f"LocalModel({str(gguf)!r}): llama.cpp cannot hold an answer to the schema {schema!r}: "
+        )
+        assert str(caught.value).endswith(": write a simpler one")
+    with pytest.raises(TransportError) as other:
+        ask(smollm, said("\ud800", sampling=SHORT))
+    assert str(other.value) == (
+        f"LocalModel({str(gguf)!r}): the request holds a lone surrogate, which UTF-8 cannot say"
+    )
+
+
+@pytest.mark.requirement("models:local:refused")
+def test_numbers_that_llama_cpp_cannot_hold_are_told(smollm, gguf, said) -> None:
+    for name, most in (("seed", 2**32 - 2), ("max_tokens", 2**31 - 1)):
+        with pytest.raises(DefinitionError) as caught:
+            ask(smollm, said(sampling=Sampling(**{name: 2**70})))
+        assert str(caught.value) == (
+            f"LocalModel({str(gguf)!r}): {name}: llama.cpp takes {most} at most"
+        )
+
+
+@pytest.mark.requirement("models:local:closed")
+def test_closing_a_model_that_answers_is_told_where_the_answer_is_awaited(gguf, said) -> None:
+    model, errors = LocalModel(gguf), []
+    ask(model, said(sampling=Sampling(max_tokens=1)))
+
+    def answer() -> None:
+        try:
+            ask(model, said("Write a long story", sampling=Sampling(max_tokens=3000)))
+        except TransportError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    time.sleep(0.3)
+    model.close()
+    thread.join(20)
+    assert errors == [f"LocalModel({str(gguf)!r}) was closed while it answered"]

@@ -19,39 +19,8 @@ SCHEMA = {
 }
 
 
-@pytest.fixture
-def make(server):
-    """Makes models of the server, and closes them."""
-    made: list[OpenAIModel] = []
-
-    def of(**more: Any) -> OpenAIModel:
-        model = OpenAIModel("tiny", base_url=server.url, **more)
-        made.append(model)
-        return model
-
-    yield of
-    for model in made:
-        model.close()
-
-
-def both(model: OpenAIModel, request: Any, **more: Any) -> list[Any]:
-    """What sync and async give: a completion, or the error."""
-    given: list[Any] = []
-
-    async def asked() -> Any:
-        async with model:
-            return await aask(model, request, **more)
-
-    for ask_it in (lambda: ask(model, request, **more), lambda: asyncio.run(asked())):
-        try:
-            given.append(ask_it())
-        except TransportError as error:
-            given.append(error)
-    return given
-
-
 @pytest.mark.requirement("models:openai:asks")
-def test_the_request_is_sent_as_it_is_and_the_answer_is_read(server, make, said) -> None:
+def test_the_request_is_sent_as_it_is_and_the_answer_is_read(server, make, said, both) -> None:
     server.answers('{"x": 1}')
     sampling = Sampling(temperature=0.5, top_p=0.9, max_tokens=20, seed=3)
     request = said(schema=SCHEMA, sampling=sampling, stop=("END",))
@@ -109,7 +78,7 @@ def test_a_retry_that_the_budget_does_not_allow_is_not_made(server, make, said, 
 
 
 @pytest.mark.requirement("models:retries:bounded")
-def test_retries_end_and_the_clients_own_are_off(server, make, said, waits) -> None:
+def test_retries_end_and_the_clients_own_are_off(server, make, said, waits, both) -> None:
     server.plays(server.refuses(500, "boom"))
     for error in both(make(retries=1), said()):
         assert str(error) == f"model 'tiny@{server.url}' answered 500: boom"
@@ -175,7 +144,7 @@ def test_a_wait_beyond_the_runs_time_is_not_begun(server, make, said, clock) -> 
 
 @pytest.mark.requirement("models:timeouts:attempt")
 @pytest.mark.parametrize("how", ["hangs", "drips"])
-def test_an_attempt_ends_when_its_time_is_up(server, make, said, waits, clock, how) -> None:
+def test_an_attempt_ends_when_its_time_is_up(server, make, said, waits, clock, how, both) -> None:
     server.plays(getattr(server, how), server.says(_ok()), getattr(server, how))
     model = make(timeout=0.4)
     assert ask(model, said()).text == "fine"
@@ -205,7 +174,7 @@ async def test_a_cancelled_call_stops_at_once(server, make, said, clock) -> None
 
 
 @pytest.mark.requirement("models:openai:dropped")
-def test_a_dropped_connection_is_tried_again(server, make, said, waits) -> None:
+def test_a_dropped_connection_is_tried_again(server, make, said, waits, both) -> None:
     server.plays(server.drops, server.says(_ok()), server.drops)
     assert ask(make(), said()).text == "fine"
     for error in both(make(retries=0), said()):
@@ -223,7 +192,7 @@ def test_no_server_at_all(make, said, waits) -> None:
 
 
 @pytest.mark.requirement("models:openai:nonsense")
-def test_answers_that_are_no_completion_are_clear_errors(server, make, said, waits) -> None:
+def test_answers_that_are_no_completion_are_clear_errors(server, make, said, waits, both) -> None:
     name = f"model 'tiny@{server.url}'"
     html = b"<html>" + b"a login page " * 100
     expected = {
@@ -244,7 +213,7 @@ def test_answers_that_are_no_completion_are_clear_errors(server, make, said, wai
 
 @pytest.mark.requirement("models:openai:huge")
 def test_ten_megabytes_are_read_and_more_than_the_limit_is_not(
-    server, make, said, monkeypatch
+    server, make, said, monkeypatch, both
 ) -> None:
     server.answers("a" * 10_000_000)
     with run(None) as opened:
@@ -260,7 +229,7 @@ def test_ten_megabytes_are_read_and_more_than_the_limit_is_not(
 
 
 @pytest.mark.requirement("models:openai:content-type")
-def test_json_is_read_whatever_it_is_called(server, make, said) -> None:
+def test_json_is_read_whatever_it_is_called(server, make, said, both) -> None:
     server.plays(server.says(_ok(), content_type="text/plain"))
     assert [one.text for one in both(make(), said())] == ["fine", "fine"]
 
@@ -281,68 +250,8 @@ def test_an_answer_without_usage_counts_as_nothing_and_says_so_once(
     ]
 
 
-@pytest.mark.requirement("models:openai:refused-form")
-def test_a_server_without_schemas_is_remembered(server, make, said, waits) -> None:
-    refusal = server.refuses(400, "Unknown field: response_format")
-    server.plays(refusal, server.says(_ok('{"x": 2}')))
-    model = make(retries=1)
-    with run(None) as opened:
-        assert ask(model, said(schema=SCHEMA)).value == {"x": 2}
-        assert opened.meter.spent.calls == 2
-        assert ask(model, said(schema=SCHEMA)).value == {"x": 2}
-        assert opened.meter.spent.calls == 3
-    assert ["response_format" in body for body in server.bodies] == [True, False, False]
-    assert waits == [0.0]
-
-
-@pytest.mark.requirement("models:openai:refused-form")
-def test_one_schema_that_is_refused_leaves_the_others(server, make, said, waits) -> None:
-    refusal = server.refuses(400, "Invalid schema for response_format 'answer'")
-    server.plays(refusal, server.says(_ok('{"x": 2}')))
-    model = make()
-    ask(model, said(schema=SCHEMA))
-    ask(model, said(schema=SCHEMA))
-    ask(model, said(schema={"type": "object"}))
-    sent = ["response_format" in body for body in server.bodies]
-    assert sent == [True, False, False, True]
-
-
-@pytest.mark.requirement("models:openai:refused-form")
-def test_the_form_can_be_insisted_on_or_left_out(server, make, said, waits) -> None:
-    server.plays(server.refuses(400, "Unknown field: response_format"))
-    with pytest.raises(TransportError, match="answered 400: Unknown field: response_format"):
-        ask(make(schema_format="json_schema"), said(schema=SCHEMA))
-    server.answers("{}")
-    ask(make(schema_format="none"), said(schema=SCHEMA))
-    assert "response_format" not in server.bodies[-1]
-
-
-@pytest.mark.requirement("models:openai:refused-form")
-def test_the_newer_name_of_the_token_limit_is_learnt(server, make, said, waits) -> None:
-    refusal = server.refuses(400, "Use 'max_completion_tokens' instead of 'max_tokens'")
-    server.plays(refusal, server.says(_ok()))
-    ask(make(), said(sampling=Sampling(max_tokens=5)))
-    assert [body.get("max_completion_tokens") for body in server.bodies] == [None, 5]
-    assert "max_tokens" not in server.bodies[1]
-
-
-@pytest.mark.requirement("models:openai:refused-form")
-def test_sampling_that_a_model_does_not_take_is_left_out(server, make, said, waits, caplog) -> None:
-    error = {"message": "Only the default (1) is supported", "param": "temperature"}
-    server.plays(server.says({"error": error}, 400), server.says(_ok()))
-    model = make()
-    with caplog.at_level(logging.WARNING, "hornbook"):
-        ask(model, said(sampling=Sampling(temperature=0.2, seed=1)))
-    assert [body.get("temperature") for body in server.bodies] == [0.2, None]
-    assert server.bodies[1]["seed"] == 1
-    assert [record.getMessage() for record in caplog.records] == [
-        f"model 'tiny@{server.url}' refuses temperature: it is left out from now on, and the "
-        f"model's own applies"
-    ]
-
-
 @pytest.mark.requirement("models:openai:nonsense")
-def test_what_utf8_cannot_say_is_not_sent(server, make, said) -> None:
+def test_what_utf8_cannot_say_is_not_sent(server, make, said, both) -> None:
     for error in both(make(), said("a \ud800")):
         assert str(error) == (
             f"model 'tiny@{server.url}': the request holds a lone surrogate, which UTF-8 cannot say"
@@ -403,7 +312,7 @@ def test_the_identity_is_name_and_place_without_credentials(monkeypatch) -> None
     monkeypatch.setenv("OPENAI_API_KEY", "k-0123456789abcdef")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     assert OpenAIModel("gpt").identity == "gpt@https://api.openai.com/v1"
-    url = "https://me:pass-word@host.example:81/v1/?api-key=abc#x"
+    url = "https://me:pass-word@host.example:81/v1/"
     model = OpenAIModel("q", base_url=url)
     assert repr(model) == "OpenAIModel('q@https://host.example:81/v1')"
     other = OpenAIModel("q", base_url=url, extra_body={"reasoning": "low"})

@@ -133,3 +133,16 @@ def test_a_schema_is_compiled_once_and_not_kept_for_ever() -> None:
     for number in range(1, 300):
         form({"minimum": number})
     assert form({"minimum": 0}) is not first
+
+
+@pytest.mark.requirement("models:schema:remote")
+def test_a_reference_to_another_document_is_refused(said) -> None:
+    model = ScriptedModel(["{}"])
+    schema = {"type": "object", "properties": {"a": {"$ref": "http://host.example/a.json"}}}
+    with pytest.raises(DefinitionError) as caught:
+        ask(model, said(schema=schema))
+    assert str(caught.value) == (
+        "at #/properties/a/$ref: a reference out of the schema, which is never fetched: put what "
+        "it names under $defs"
+    )
+    assert model.calls == 0

@@ -76,3 +76,19 @@ def test_what_is_no_script_is_refused(script) -> None:
         ScriptedModel(script)
     told = f"ScriptedModel({script!r}): a script is a list, a mapping or a function"
     assert str(caught.value) == told
+
+
+@pytest.mark.requirement("models:scripted:definition")
+def test_an_answer_that_is_none_is_refused(said) -> None:
+    for answer in (object(), TransportError, {1: {2}}):
+        with pytest.raises(DefinitionError, match=r"^the script answers .* no text, JSON value, "):
+            ask(ScriptedModel([answer]), said())
+
+    async def answer(request: Request) -> str:
+        return "x"
+
+    with pytest.raises(DefinitionError, match="which is no text, JSON value, Completion or exc"):
+        ask(ScriptedModel(answer), said())
+    for delay in (-1, float("nan"), "1"):
+        with pytest.raises(DefinitionError, match=r"^ScriptedModel\(delay="):
+            ScriptedModel(["a"], delay=delay)

@@ -1,5 +1,6 @@
 """Requests and what goes into them: refused when ill-formed, immutable, told apart by digests."""
 
+import math
 import pickle
 from dataclasses import FrozenInstanceError, replace
 from typing import Any
@@ -208,3 +209,64 @@ def test_prices_are_per_million_tokens() -> None:
 
 def _other(role: str) -> Any:
     return "user" if role == "system" else "system"
+
+
+@pytest.mark.requirement("models:completion:refused")
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Usage(input_tokens=-50),
+            "Usage(input_tokens=-50): expected a whole number of at least 0",
+        ),
+        (
+            lambda: Usage(output_tokens=True),
+            "Usage(output_tokens=True): expected a whole number of at least 0",
+        ),
+        (
+            lambda: Completion(text="x", cost=math.nan),
+            "Completion(cost=nan): expected a number of at least 0",
+        ),
+        (
+            lambda: Completion(text="x", cost=-5.0),
+            "Completion(cost=-5.0): expected a number of at least 0",
+        ),
+        (lambda: Completion(text=5), "Completion(text=...): expected a text, not int"),
+        (lambda: Completion(text="x", usage=7), "Completion(usage=7): expected a Usage"),
+        (
+            lambda: Completion(text="x", finish="end"),
+            "Completion(finish='end'): one of stop, length, filter",
+        ),
+    ],
+)
+def test_an_answer_that_a_budget_cannot_count_is_refused(make, message) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+@pytest.mark.requirement("models:request:refused")
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Sampling(temperature=10**400), "Sampling(temperature=1000"),
+        (lambda: Sampling(temperature=10**5000), "Sampling(temperature=...): expected a number"),
+        (lambda: Sampling(seed=-(10**5000)), "Sampling(seed=...): expected a whole number"),
+        (lambda: Price(input=10**400), "Price(input=1000"),
+        (lambda: Request(messages=None), "Request(messages=None): expected one message at least"),
+        (lambda: Request(messages=5), "Request(messages=5): expected one message at least"),
+        (
+            lambda: Request(messages=[Message(role="user", content="a")], stop=None),
+            "Request(stop=None): expected texts that are not empty",
+        ),
+    ],
+)
+def test_values_of_any_kind_are_refused_clearly(make, message) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        make()
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.requirement("models:digest:key-order")
+def test_zero_is_zero() -> None:
+    assert repr(Sampling(temperature=-0.0)) == repr(Sampling(temperature=0)) == repr(Sampling())

@@ -12,7 +12,7 @@ from functools import lru_cache
 from time import perf_counter
 from typing import Any, cast
 
-from hornbook.errors import DefinitionError
+from hornbook.errors import DefinitionError, told
 from hornbook.models.attempts import Attempts
 from hornbook.models.protocol import Model
 from hornbook.models.reading import compiled, read
@@ -101,12 +101,12 @@ class Asking:
     ) -> None:
         _identity(model)
         model = in_place_of(model)
+        compiled(request)  # an ill-formed schema opens no step
         self.request = request
         self.identity = _identity(model)
         self.attempts = Attempts(
             model=model,
             step=step or MODEL,
-            schema=compiled(request),
             reserved=reserved,
             until=None if timeout is None else time.monotonic() + timeout,
         )
@@ -136,11 +136,13 @@ class Asking:
 
     def completion(self, raw: object) -> Completion:
         """A completion; plugins may give a text in its place."""
-        if isinstance(raw, Completion):
+        if raw is self.attempts.completion and isinstance(raw, Completion):
             return raw
+        schema = compiled(self.attempts.sent or self.request)
+        if isinstance(raw, Completion):
+            return read(raw if raw.model else replace(raw, model=self.identity), schema)
         if isinstance(raw, str):
-            made = Completion(text=raw, model=self.identity)
-            return read(made, self.attempts.schema)
+            return read(Completion(text=raw, model=self.identity), schema)
         raise DefinitionError(
             f"step {self.attempts.step!r}: a plugin gave {type(raw).__name__} in place of a "
             f"model's answer: expected a text or a Completion"
@@ -170,6 +172,7 @@ class _Life(Recovery):
         operation = _operation(asking.attempts.step, asking.identity)
         super().__init__(operation, send, (asking.request,), {})
         self._attempts_of = asking.attempts
+        self._asked = asking.request
         self._meter = None  # `Attempts` reserves and settles by itself
 
     def _close(self, outcome: Outcome) -> None:
@@ -177,7 +180,8 @@ class _Life(Recovery):
         if run is None or frame is None:
             return
         frame[VALUE] = outcome.raw if outcome.ok else None
-        frame[OUTCOME] = _Ended(outcome, ending(outcome, self._passed), self._attempts_of)
+        ended = ending(outcome, self._passed)
+        frame[OUTCOME] = _Ended(outcome, ended, self._attempts_of, self._asked)
         frame[ENDED] = perf_counter()
         run.log.end(frame)
 
@@ -185,12 +189,13 @@ class _Life(Recovery):
 class _Ended:
     """How a model step ended, with what its attempts used; read with the record."""
 
-    __slots__ = ("_ended", "_made", "_outcome")
+    __slots__ = ("_asked", "_attempts", "_ended", "_outcome")
 
-    def __init__(self, outcome: Outcome, ended: Any, attempts: Attempts) -> None:
+    def __init__(self, outcome: Outcome, ended: Any, attempts: Attempts, asked: Request) -> None:
         self._outcome = outcome
+        self._asked = asked
         self._ended = ended
-        self._made = attempts.made
+        self._attempts = attempts
 
     @property
     def status(self) -> str:
@@ -203,11 +208,23 @@ class _Ended:
         return self._outcome.ok
 
     def as_record(self) -> Mapping[str, Any]:
-        """Attempts, usage, cost and finish; the problem, where the text does not fit."""
+        """Attempts, usage, cost and finish; the problem, where the text does not fit.
+
+        What plugins changed is told as well, since a replay needs what was sent and answered:
+        `request` is the digest of what was sent, `answer` what the model said.
+        """
         data = {} if self._ended is None else dict(self._ended.as_record())
-        data["attempts"] = self._made
-        raw = self._outcome.raw
-        return {**data, **_used(raw)} if isinstance(raw, Completion) else data
+        attempts, raw = self._attempts, self._outcome.raw
+        data["attempts"] = attempts.made
+        answered = attempts.completion if attempts.made else raw
+        if isinstance(answered, Completion):
+            data |= _used(answered)
+        if attempts.sent is not None and attempts.sent is not self._asked:
+            data["request"] = attempts.sent.digest
+        told = self.ok and raw is attempts.completion  # as the step's output, that is
+        if attempts.completion is not None and not told:
+            data["answer"] = attempts.completion.text
+        return data
 
 
 def _identity(model: object) -> str:
@@ -250,11 +267,18 @@ def _changed(request: Request, changed: Mapping[str, Any]) -> Request:
             f"a model step has no input {unknown[0]!r:.60}; a plugin can change {', '.join(known)}"
         )
     given = dict(changed)
-    if "messages" in given:
-        given["messages"] = [_message(one) for one in given["messages"]]
-    if isinstance(given.get("sampling"), Mapping):
-        given["sampling"] = Sampling(**given["sampling"])
-    return replace(request, **given)
+    try:
+        if "messages" in given:
+            given["messages"] = [_message(one) for one in given["messages"]]
+        if isinstance(given.get("sampling"), Mapping):
+            given["sampling"] = Sampling(**given["sampling"])
+    except (KeyError, TypeError) as error:
+        raise DefinitionError(
+            f"a plugin changes a model step's {', '.join(given)} to what is none: {told(error)}"
+        ) from error
+    made = replace(request, **given)
+    compiled(made)
+    return made
 
 
 def _message(given: object) -> Any:

@@ -6,17 +6,16 @@ and counted".
 
 import random
 import time
-from collections.abc import Generator
+from collections.abc import Awaitable, Generator
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from hornbook.budget import Meter
-from hornbook.errors import DefinitionError, told
+from hornbook.errors import BudgetExceeded, DefinitionError, told
 from hornbook.models.failures import TransportError
 from hornbook.models.protocol import Model
-from hornbook.models.reading import read
+from hornbook.models.reading import compiled, read
 from hornbook.models.values import Completion, Request
-from hornbook.schema import CompiledSchema
 from hornbook.trace.frame import RUN, Frame, current
 
 __all__ = ["Attempt", "Attempts", "Trying", "Wait"]
@@ -44,7 +43,13 @@ class Attempt:
 
     async def arun(self) -> Completion:
         """Send it, from async code."""
-        return await self.model.acomplete(self.request, timeout=self.timeout)
+        giving = cast("object", self.model.acomplete(self.request, timeout=self.timeout))
+        if not isinstance(giving, Awaitable):
+            raise DefinitionError(
+                f"model {self.model.identity!r}: its acomplete() is not async: it gave "
+                f"{type(giving).__name__}"
+            )
+        return await cast("Awaitable[Completion]", giving)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +78,17 @@ class Attempts:
 
     model: Model
     step: str
-    schema: CompiledSchema | None
     reserved: int = 0
     """Calls that the caller has taken out of the budget already."""
     until: float | None = None
     """When it must be done, on the monotonic clock, whatever the run's budget says."""
     made: int = field(default=0, init=False)
+    lessons: int = field(default=0, init=False)
+    """Of those made, the ones that only taught the model what its server does not take."""
+    sent: Request | None = field(default=None, init=False)
+    """What was sent, which plugins may have changed."""
+    completion: Completion | None = field(default=None, init=False)
+    """What the model gave, whatever plugins make of it."""
 
     def trying(self, request: Request) -> Trying:
         """Attempts and waits until there is a completion, or an error to raise."""
@@ -86,8 +96,9 @@ class Attempts:
         run = None if frame is None else frame[RUN]
         meter: Meter | None = None if run is None else run.meter
         limit = _limit(self.model)
+        self.sent = request
+        self._reserve(meter)
         while True:
-            self._reserve(meter)
             self.made += 1
             timeout = self._left(meter)
             try:
@@ -95,8 +106,15 @@ class Attempts:
             except TransportError as error:
                 self._note(frame, error)
                 yield Wait(self._pause(error, meter, limit))
+                if meter is not None:
+                    meter.check_time(self.step)
                 continue
-            return self._settled(completion, meter)
+            except BudgetExceeded as error:  # a replay's: the run of the record had no more left
+                if isinstance(error.__cause__, TransportError):
+                    self._note(frame, error.__cause__)
+                raise
+            self.completion = self._settled(request, completion, meter)
+            return self.completion
 
     def _reserve(self, meter: Meter | None) -> None:
         if meter is None:
@@ -106,7 +124,7 @@ class Attempts:
         else:
             meter.reserve(self.step)
 
-    def _settled(self, completion: object, meter: Meter | None) -> Completion:
+    def _settled(self, request: Request, completion: object, meter: Meter | None) -> Completion:
         identity = self.model.identity
         if not isinstance(completion, Completion):
             raise DefinitionError(
@@ -117,15 +135,27 @@ class Attempts:
             usage = completion.usage
             meter.settle(self.step, tokens=usage.total, cost=completion.cost)
         named = completion if completion.model else replace(completion, model=identity)
-        return read(named, self.schema)
+        return read(named, compiled(request))
 
     def _pause(self, error: TransportError, meter: Meter | None, limit: int) -> float:
         """Seconds to wait before the next attempt; raises the error where there is none."""
         error.attempts = self.made
-        if not error.retryable or self.made >= limit:
+        at_once = error.retry_after == 0
+        self.lessons += at_once and self.lessons < _lessons(self.model)
+        if not error.retryable or self.made >= limit + self.lessons:
             raise error
-        if error.retry_after == 0:
-            return 0.0
+        pause = 0.0 if at_once else self._drawn(error, meter)
+        self._reserve_again(error, meter)
+        return pause
+
+    def _reserve_again(self, error: TransportError, meter: Meter | None) -> None:
+        """Take the next call out of the budget before it is waited for: the wait is not in vain."""
+        try:
+            self._reserve(meter)
+        except BudgetExceeded as spent:
+            raise spent from error
+
+    def _drawn(self, error: TransportError, meter: Meter | None) -> float:
         asked = min(error.retry_after or 0.0, _LONGEST_ASKED)
         left = self._left(meter)
         if left is not None and asked >= left:
@@ -149,5 +179,19 @@ class Attempts:
 
 
 def _limit(model: Model) -> int:
-    limit = model.max_attempts
-    return 1 if limit is None else max(1, limit)
+    """Attempts for one request besides those that teach."""
+    limit: object = model.max_attempts
+    if limit is None:
+        return 1
+    if type(limit) is not int:
+        raise DefinitionError(
+            f"model {model.identity!r} has max_attempts={limit!r:.60}: expected a whole number of "
+            f"at least 1, or None"
+        )
+    return max(1, limit - _lessons(model))
+
+
+def _lessons(model: Model) -> int:
+    """Attempts, among `max_attempts`, that go into learning what a server does not take."""
+    given: object = getattr(model, "lessons", 0)
+    return given if type(given) is int else 0

@@ -106,6 +106,7 @@ def _places(
     steps: Sequence[str | None] | None,
     contexts: Sequence[Context | None] | None,
 ) -> list[_Place]:
+    requests = list(requests)  # one may be given as it is made
     many = len(requests)
     for what, given in (("steps", steps), ("contexts", contexts)):
         if given is not None and len(given) != many:
@@ -187,7 +188,13 @@ class _Many:
         given = [attempt.timeout for attempt in self.attempts]
         return min((seconds for seconds in given if seconds is not None), default=None)
 
-    def _checked(self, answers: Sequence[Any]) -> Sequence[Any]:
+    def _checked(self, answers: object) -> Sequence[Any]:
+        if not isinstance(answers, Sequence):
+            raise DefinitionError(
+                f"model {self.model.identity!r} gave {type(answers).__name__} to a batch: expected "
+                f"a list of answers"
+            )
+        answers = cast("Sequence[Any]", answers)
         if len(answers) != len(self.attempts):
             raise DefinitionError(
                 f"model {self.model.identity!r} gave {len(answers)} answers to a batch of "

@@ -7,6 +7,7 @@ and there is no batch to gain from.
 
 import atexit
 import os
+import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,6 +22,12 @@ from hornbook.models.runtimes import Generated, Runtime, TooLong, found_runtime
 from hornbook.models.values import Completion, Request, Usage
 
 __all__ = ["LocalModel"]
+
+_MOST_SEED = 2**32 - 2
+"""The next number asks llama.cpp for any seed."""
+_MOST_TOKENS = 2**31 - 1
+_OF_SCHEMAS = re.compile(r"grammar|JSON schema", re.IGNORECASE)
+"""Words by which llama.cpp says that a schema is what it does not take."""
 
 
 class LocalModel:
@@ -81,7 +88,8 @@ class LocalModel:
         Raises:
             TransportError: the model cannot be loaded, the prompt is too long for the
                 context, or the time is up.
-            DefinitionError: the model is closed.
+            DefinitionError: the model is closed, or the request is none for llama.cpp: a schema
+                that it cannot compile, a number that it cannot hold.
         """
         seconds = self._seconds(timeout)
         finished = threading.Event()
@@ -118,7 +126,7 @@ class LocalModel:
             runtime, self._runtime = self._runtime, None
             running = list(self._running)
         for generation in running:
-            generation.stopped = True
+            generation.stopped = generation.closed = True
         for generation in running:
             generation.join()
         if runtime is not None:
@@ -152,6 +160,10 @@ class LocalModel:
         return min(limits, default=None)
 
     def _started(self, request: Request, tell: Callable[[], object]) -> "_Generation":
+        for name, most in (("seed", _MOST_SEED), ("max_tokens", _MOST_TOKENS)):
+            given: int | None = getattr(request.sampling, name)
+            if given is not None and given > most:
+                raise DefinitionError(f"{self!r}: {name}: llama.cpp takes {most} at most")
         generation = _Generation(self._loaded, request, self._running, tell)
         with self._lock:
             self._refuse()
@@ -181,20 +193,31 @@ class LocalModel:
 
     def _completion(self, generation: "_Generation", seconds: float | None) -> Completion:
         if generation.error is not None:
-            self._fail(generation.error)
+            self._fail(generation.error, generation.request)
         made = generation.made
+        if made is None and generation.closed:
+            raise TransportError(f"{self!r} was closed while it answered")
         if made is None:
             raise TransportError(f"{self!r} did not answer within {round(seconds or 0, 3):g} s")
         usage = Usage(input_tokens=made.input_tokens, output_tokens=made.output_tokens)
         return Completion(text=made.text, usage=usage, model=self.identity, finish=made.finish)
 
-    def _fail(self, error: Exception) -> NoReturn:
+    def _fail(self, error: Exception, request: Request) -> NoReturn:
         if isinstance(error, TransportError | DefinitionError):
             raise error
         if isinstance(error, TooLong):
             raise TransportError(
                 f"{self!r}: the prompt has {error.tokens} tokens, and the context has "
                 f"{self._context}: shorten the prompt, or pass a larger context="
+            ) from None
+        if request.schema is not None and _OF_SCHEMAS.search(str(error)):
+            raise DefinitionError(
+                f"{self!r}: llama.cpp cannot hold an answer to the schema {request.schema!r:.120}: "
+                f"{told(error)}: write a simpler one"
+            ) from None
+        if "surrogates not allowed" in str(error):
+            raise TransportError(
+                f"{self!r}: the request holds a lone surrogate, which UTF-8 cannot say"
             ) from None
         raise TransportError(f"{self!r} cannot answer: {told(error)}") from error
 
@@ -230,17 +253,19 @@ class _Generation(threading.Thread):
     ) -> None:
         super().__init__(daemon=True, name="hornbook-local-model")
         self._load = load
-        self._request = request
         self._among = running
         self._tell = tell
+        self.request = request
         self.stopped = False
+        self.closed = False
+        """Stopped because the model was closed."""
         self.made: Generated | None = None
         self.error: Exception | None = None
 
     def run(self) -> None:
         """Load the model if need be, and generate."""
         try:
-            made = self._load().generate(self._request, lambda: self.stopped)
+            made = self._load().generate(self.request, lambda: self.stopped)
             self.made = None if self.stopped else made
         except Exception as error:  # noqa: BLE001 - it is raised where the answer is awaited
             self.error = error

@@ -5,43 +5,27 @@ nonsense; none of it is an exception of a parser here.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any, Literal, cast
-from urllib.parse import urlsplit, urlunsplit
+from typing import Any, cast
 
 from hornbook.models.failures import TransportError
+from hornbook.models.openai_dialect import Dialect
 from hornbook.models.values import Completion, Finish, Request, Usage
 
 __all__ = [
-    "Dialect",
-    "SchemaFormat",
-    "bare_url",
     "completion_of",
     "error_text",
     "payload",
     "retry_after",
 ]
 
-SchemaFormat = Literal["auto", "json_schema", "none"]
-
 _SHOWN = 200
-_FINISHES: Mapping[object, Finish] = {"length": "length", "content_filter": "filter"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
-    """What a server has turned out to understand; replaced whole when it refuses something."""
-
-    schemas: bool = True
-    """Whether it takes `response_format`."""
-    refused: frozenset[str] = frozenset()
-    """Digests of requests' schemas that it does not take."""
-    tokens: str = "max_tokens"
-    """What it calls the limit of an answer."""
-    left_out: frozenset[str] = frozenset()
-    """Sampling parameters that it does not take."""
+_LOOKED_AT = 64 * 1024
+"""Bytes of an answer of which those that are shown are taken."""
+_MOST = 10**12
+"""Tokens that are believed; more is nonsense, and would not fit what counts them."""
+_FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
 def payload(name: str, request: Request, dialect: Dialect, schema: str | None) -> dict[str, Any]:
@@ -84,22 +68,27 @@ def _is_strict(schema: object, depth: int = 0) -> bool:
     return all(_is_strict(item, depth + 1) for item in named.values())
 
 
-def completion_of(body: bytes, content_type: str, identity: str) -> tuple[Completion, bool]:
+def completion_of(
+    body: bytes, content_type: str, identity: str, bare: Callable[[str], str]
+) -> tuple[Completion, bool]:
     """The completion in an answer, and whether the server told its usage.
+
+    `bare` takes secrets out of what an error shows of the answer.
 
     Raises:
         TransportError: it is no chat completion.
     """
-    answer = _parsed(body, content_type, identity)
+    answer = _parsed(body, content_type, identity, bare)
     choices = answer.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        said = error_text(answer) or _shown(body)
+        said = error_text(answer) or _shown(body, bare)
         raise TransportError(f"model {identity!r} gave no choice: {said}", retryable=False)
     choice = cast("dict[str, Any]", choices[0])
     message: object = choice.get("message")
     named = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
     text, refusal = _text(named.get("content")), named.get("refusal")
-    finish = _FINISHES.get(choice.get("finish_reason"), "stop")
+    reason = choice.get("finish_reason")
+    finish = _FINISHES.get(reason, "stop") if isinstance(reason, str) else "stop"
     if text is None and isinstance(refusal, str):
         text, finish = refusal, "filter"
     usage = _usage(answer.get("usage"))
@@ -107,7 +96,9 @@ def completion_of(body: bytes, content_type: str, identity: str) -> tuple[Comple
     return made, usage is not None
 
 
-def _parsed(body: bytes, content_type: str, identity: str) -> dict[str, Any]:
+def _parsed(
+    body: bytes, content_type: str, identity: str, bare: Callable[[str], str]
+) -> dict[str, Any]:
     try:
         answer: object = json.loads(body)
     except (ValueError, RecursionError):
@@ -115,10 +106,10 @@ def _parsed(body: bytes, content_type: str, identity: str) -> dict[str, Any]:
         why = "broken JSON" if cut else f"{content_type or 'no content type'}, not JSON"
         hint = "" if cut else "; is base_url right?"
         raise TransportError(
-            f"model {identity!r} answered {why}: {_shown(body)}{hint}", retryable=cut
+            f"model {identity!r} answered {why}: {_shown(body, bare)}{hint}", retryable=cut
         ) from None
     if not isinstance(answer, dict):
-        raise TransportError(f"model {identity!r} answered no object: {_shown(body)}")
+        raise TransportError(f"model {identity!r} answered no object: {_shown(body, bare)}")
     return cast("dict[str, Any]", answer)
 
 
@@ -141,14 +132,17 @@ def _usage(given: object) -> Usage | None:
     if not isinstance(given, dict):
         return None
     named = cast("dict[str, object]", given)
-    read, written = named.get("prompt_tokens"), named.get("completion_tokens")
-    if not isinstance(read, int) and not isinstance(written, int):
+    read, written = _count(named.get("prompt_tokens")), _count(named.get("completion_tokens"))
+    if read is None and written is None:
         return None
-    return Usage(input_tokens=_count(read), output_tokens=_count(written))
+    return Usage(input_tokens=read or 0, output_tokens=written or 0)
 
 
-def _count(given: object) -> int:
-    return given if isinstance(given, int) and given > 0 else 0
+def _count(given: object) -> int | None:
+    """A number of tokens; None for what is none. Some servers count in floats."""
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    return int(min(given, _MOST)) if given > 0 else 0  # NaN is not above 0
 
 
 def error_text(body: object) -> str:
@@ -186,13 +180,7 @@ def _until(date: str, now: float) -> float:
         return 0.0
 
 
-def bare_url(url: str) -> str:
-    """The URL without credentials, query and fragment."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
-
-
-def _shown(body: bytes) -> str:
-    text = body[: _SHOWN * 4].decode("utf-8", "replace")
+def _shown(body: bytes, bare: Callable[[str], str]) -> str:
+    # Cut last: half a secret is not found.
+    text = bare(body[:_LOOKED_AT].decode("utf-8", "replace"))
     return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")

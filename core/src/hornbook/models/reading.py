@@ -13,6 +13,7 @@ from typing import Any
 
 from hornbook.canon import JSON, CanonError, loads
 from hornbook.contracts.shown import shown
+from hornbook.errors import DefinitionError
 from hornbook.models.values import Completion, Request
 from hornbook.schema import CompiledSchema, compile_schema
 
@@ -38,6 +39,12 @@ class _Compiled:
                 self._kept.move_to_end(key)
                 return self._kept[key]
         made = compile_schema(schema)
+        for where in made.unchecked:
+            if where.endswith("/$ref"):
+                raise DefinitionError(
+                    f"at {where}: a reference out of the schema, which is never fetched: put what "
+                    f"it names under $defs"
+                )
         with self._lock:
             self._kept[key] = made
             while len(self._kept) > _KEPT:
@@ -52,7 +59,7 @@ def compiled(request: Request) -> CompiledSchema | None:
     """The schema of a request, ready to check; None where it has none.
 
     Raises:
-        DefinitionError: the schema is not well formed.
+        DefinitionError: the schema is not well formed, or refers to another document.
     """
     schema, key = request.schema, request.schema_digest
     return None if schema is None or key is None else _schemas.of(key, schema)

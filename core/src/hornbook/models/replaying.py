@@ -5,14 +5,16 @@ digest of the request, in order of occurrence; a request that the record does no
 drift, and the error says what differs from the nearest one that it does hold.
 """
 
+import re
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from hornbook.canon import digest
+from hornbook.errors import BudgetExceeded
 from hornbook.models.drift import nearest, what_differs
 from hornbook.models.failures import ReplayError, TransportError
 from hornbook.models.protocol import Model
@@ -93,23 +95,35 @@ class _Step:
     request: str
     inputs: Mapping[str, Any]
     attempts: list[Completion | Exception] = field(default_factory=list[Completion | Exception])
+    last: str = ""
+    """What the record says of the last attempt that failed."""
+
+    def changed(self, data: Mapping[str, Any]) -> None:
+        """Note what a plugin changed of the request, for what an error shows of it."""
+        given = data.get("inputs")
+        if isinstance(given, Mapping):
+            self.inputs = {**self.inputs, **cast("Mapping[str, Any]", given)}
 
     def failed(self, data: Mapping[str, Any]) -> None:
-        said = str(data.get("error", "")).removeprefix("TransportError: ")
+        self.last = str(data.get("error", ""))
         retryable = data.get("retryable") is True
-        # Nothing is waited for in a replay.
+        # Nothing is waited for in a replay. The class of the error is lost, if it is a host's own.
+        said = self.last.partition(": ")[2] or self.last
         self.attempts.append(TransportError(said, retryable=retryable, retry_after=0.0))
 
     def ended(self, data: Mapping[str, Any]) -> None:
+        self.request = str(data.get("request", self.request))
         if not data.get("attempts"):
             return
         if "digest" in data:
             self.attempts.append(self._completion(data))
             return
-        error, last = str(data.get("error", "")), self.attempts[-1:]
-        if error.startswith("TransportError") and last:
-            cast("TransportError", last[0]).retryable = False
-        elif not error.startswith("BudgetExceeded"):
+        error, failed = str(data.get("error", "")), self.attempts[-1:]
+        if error.startswith("BudgetExceeded: "):
+            self.attempts[-1:] = [_spent(error, failed)]
+        elif failed and error in (self.last, ""):  # "" where a plugin stood in for it
+            cast("TransportError", failed[0]).retryable = False
+        else:
             self.attempts.append(
                 ReplayError(
                     f"{self._who()} ended with {error!r:.200}, which cannot be raised again",
@@ -118,7 +132,7 @@ class _Step:
             )
 
     def _completion(self, data: Mapping[str, Any]) -> Completion | Exception:
-        text = data.get("output")
+        text = data.get("answer", data.get("output"))
         if not isinstance(text, str) or digest(text) != data["digest"]:
             return ReplayError(
                 f"{self._who()} gave a text that the record does not hold whole: it was cut or "
@@ -187,8 +201,11 @@ class _Recording:
         step = _step_here()
         same = [one for one in self._steps if one.request == request.digest]
         mine = [one for one in same if not like or one.model == like]
-        if mine:
-            why = f"this request was answered {len(mine)} times there, and is asked once more"
+        if mine and not any(one.attempts for one in mine):
+            why = "a plugin or the budget ended that step there, before the model was asked"
+        elif mine:
+            many = sum(bool(one.attempts) for one in mine)
+            why = f"this request was answered {many} times there, and is asked once more"
         elif same:
             why = f"this request was asked of model {same[0].model!r} there, not of {like!r}"
         elif not self._steps:
@@ -198,6 +215,16 @@ class _Recording:
             name, inputs = nearest(step, request, by_name)
             why = f"nearest is step {name!r}, where {what_differs(inputs, request)}"
         return ReplayError(f"step {step!r} is not as recorded: {why}", step=step)
+
+
+def _spent(error: str, failed: Sequence[Completion | Exception]) -> BudgetExceeded:
+    """A run that ended there for want of budget ends there again, whatever the budget is now."""
+    said = error.removeprefix("BudgetExceeded: ")
+    limit = re.search(r"\b(calls|tokens|seconds|cost)\b", said)
+    raised = BudgetExceeded(said, limit="calls" if limit is None else limit[1], spent={})
+    for attempt in failed:
+        raised.__cause__ = cast("TransportError", attempt)
+    return raised
 
 
 def _steps(source: str | Path | Iterable[Event]) -> list[_Step]:
@@ -216,6 +243,8 @@ def _steps(source: str | Path | Iterable[Event]) -> list[_Step]:
                 )
         elif event.kind == "attempt" and event.status == "error" and event.id in found:
             found[event.id].failed(data)
+        elif event.kind == "decision" and event.name == "proceed" and event.id in found:
+            found[event.id].changed(data)
         elif event.kind == "step.end" and event.id in found:
             found[event.id].ended(data)
     return list(found.values())

@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
@@ -31,7 +31,7 @@ class ScriptedModel:
         price: what its tokens cost; tokens are words, so that counts can be read off.
 
     Raises:
-        DefinitionError: the script is none of the three.
+        DefinitionError: the script is none of the three, or the delay is no time.
     """
 
     def __init__(
@@ -43,6 +43,10 @@ class ScriptedModel:
         max_attempts: int | None = 1,
         price: Price | None = None,
     ) -> None:
+        if isinstance(delay, bool) or not isinstance(cast("object", delay), int | float):
+            raise DefinitionError(f"ScriptedModel(delay={delay!r:.60}): expected seconds")
+        if not 0 <= delay < threading.TIMEOUT_MAX:
+            raise DefinitionError(f"ScriptedModel(delay={delay!r:.60}): expected seconds from 0 on")
         self.identity = identity
         self.max_attempts = max_attempts
         self._delay = delay
@@ -100,7 +104,7 @@ class ScriptedModel:
             raise given
         if isinstance(given, Completion):
             return replace(given, model=given.model or self.identity)
-        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        text = given if isinstance(given, str) else _written(given)
         asked = sum(len(message.content.split()) for message in request.messages)
         usage = Usage(input_tokens=asked, output_tokens=len(text.split()))
         cost = self._price.of(usage)
@@ -154,6 +158,18 @@ class ScriptedBatchModel(ScriptedModel):
             return function(*args)
         except Exception as error:  # noqa: BLE001 - the answer to one request of the batch
             return error
+
+
+def _written(given: Answer) -> str:
+    if isinstance(given, Coroutine):
+        cast("Coroutine[Any, Any, Any]", given).close()
+    try:
+        return json.dumps(given, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DefinitionError(
+            f"the script answers {given!r:.60}, which is no text, JSON value, Completion or "
+            f"exception: {error}"
+        ) from None
 
 
 def _answering(script: Any) -> Callable[[Request], Answer]:

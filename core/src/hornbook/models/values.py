@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
@@ -47,8 +48,9 @@ class Sampling:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        # 0 and 0.0 are one temperature, and have one digest.
-        object.__setattr__(self, "temperature", _number(self.temperature, "temperature", 0.0))
+        # 0, 0.0 and -0.0 are one temperature, and have one digest.
+        temperature = _number(self.temperature, "temperature", 0.0) + 0.0
+        object.__setattr__(self, "temperature", temperature)
         if self.top_p is not None:
             object.__setattr__(self, "top_p", _number(self.top_p, "top_p", 0.0, 1.0))
         _whole(self.max_tokens, "max_tokens", at_least=1)
@@ -103,10 +105,22 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens, as the model counts them; zero where it does not say."""
+    """Tokens, as the model counts them; zero where it does not say.
+
+    Raises:
+        DefinitionError: a number that is none, or below 0: a budget would grow by it.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("input_tokens", "output_tokens"):
+            value: object = getattr(self, name)
+            if type(value) is not int or value < 0:
+                raise DefinitionError(
+                    f"Usage({name}={_brief(value)}): expected a whole number of at least 0"
+                )
 
     @property
     def total(self) -> int:
@@ -119,6 +133,10 @@ class Completion:
     """What a model answered.
 
     A client fills in what it knows; `ask` parses the text and checks it against the schema.
+
+    Raises:
+        DefinitionError: a text that is none, a cost that is no number of at least 0, or an
+            ending that is not known.
     """
 
     text: str
@@ -133,6 +151,16 @@ class Completion:
     """`length`: cut off at max_tokens or the context's end; `filter`: withheld by the server."""
     cost: float = 0.0
     """In the currency of the user's price table."""
+
+    def __post_init__(self) -> None:
+        _text(self.text, "Completion(text=...)")
+        _text(self.model, "Completion(model=...)")
+        _number(self.cost, "cost", 0.0, of="Completion")
+        if not isinstance(cast("object", self.usage), Usage):
+            raise DefinitionError(f"Completion(usage={_brief(self.usage)}): expected a Usage")
+        if self.finish not in get_args(Finish):
+            ways = ", ".join(get_args(Finish))
+            raise DefinitionError(f"Completion(finish={_brief(self.finish)}): one of {ways}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,21 +184,36 @@ class Price:
         return paid / 1_000_000
 
 
-def _messages(given: Iterable[Any]) -> tuple[Message, ...]:
-    messages = () if isinstance(given, str) else tuple(given)
+def _messages(given: object) -> tuple[Message, ...]:
+    messages = _listed(given)
     if not messages:
-        raise DefinitionError(f"Request(messages={given!r:.60}): expected one message at least")
+        raise DefinitionError(f"Request(messages={_brief(given)}): expected one message at least")
     for at, message in enumerate(messages):
         if not isinstance(message, Message):
             raise DefinitionError(f"Request(messages[{at}]={message!r:.60}): expected a Message")
     return messages
 
 
-def _stops(given: Iterable[Any]) -> tuple[str, ...]:
-    stops = () if isinstance(given, str) else tuple(given)
-    if isinstance(given, str) or not all(isinstance(stop, str) and stop for stop in stops):
-        raise DefinitionError(f"Request(stop={given!r:.60}): expected texts that are not empty")
+def _stops(given: object) -> tuple[str, ...]:
+    stops = _listed(given)
+    if stops is None or not all(isinstance(stop, str) and stop for stop in stops):
+        raise DefinitionError(f"Request(stop={_brief(given)}): expected texts that are not empty")
     return stops
+
+
+def _listed(given: object) -> tuple[Any, ...] | None:
+    """The items of a collection; None where it is none."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return None
+    return tuple(cast("Iterable[Any]", given))
+
+
+def _brief(value: object) -> str:
+    """A value in an error; whole numbers can be too long to be written at all."""
+    try:
+        return f"{value!r:.60}"
+    except ValueError:
+        return "..."
 
 
 def _schema(given: object) -> Mapping[str, Any]:
@@ -213,16 +256,18 @@ def _text(value: object, what: str) -> None:
 def _number(
     value: object, name: str, low: float, high: float = math.inf, of: str = "Sampling"
 ) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and math.isfinite(cast("float", value)) and low <= cast("float", value) <= high:
-        return float(cast("float", value))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with suppress(OverflowError):  # a whole number that no float can hold
+            number = float(value)
+            if math.isfinite(number) and low <= number <= high:
+                return number
     limits = f"of at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
-    raise DefinitionError(f"{of}({name}={value!r:.60}): expected a number {limits}")
+    raise DefinitionError(f"{of}({name}={_brief(value)}): expected a number {limits}")
 
 
 def _whole(value: object, name: str, *, at_least: int) -> None:
     if value is None or (type(value) is int and value >= at_least):
         return
     raise DefinitionError(
-        f"Sampling({name}={value!r:.60}): expected a whole number of at least {at_least}, or None"
+        f"Sampling({name}={_brief(value)}): expected a whole number of at least {at_least}, or None"
     )
