@@ -159,8 +159,9 @@ def test_lessons_do_not_use_up_the_retries(server, make, said, waits) -> None:
         return server.says(_ok('{"x": 1}'))(handler)
 
     server.plays(picky)
-    model = make(retries=2)
+    model = make(retries=2, lessons=3)
     assert (model.max_attempts, model.lessons) == (6, 3)
+    assert make(retries=2).max_attempts == 4
     request = said(schema=SCHEMA, sampling=Sampling(max_tokens=5))
     with run(None, budget=Budget(calls=6)) as opened:
         assert ask(model, request).value == {"x": 1}

@@ -79,7 +79,7 @@ class OpenAIModel:
         api_key: str | None = None,
         timeout: float = 60.0,
         retries: int = 2,
-        lessons: int = 3,
+        lessons: int = 1,
         price: Price | None = None,
         schema_format: SchemaFormat = "auto",
         headers: Mapping[str, str] | None = None,
