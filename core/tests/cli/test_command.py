@@ -87,6 +87,7 @@ def test_a_command_line_that_is_not_understood_is_one_sentence(
             "[Errno 13] Permission denied: 'runs'",
         ),
         (KeyboardInterrupt(), 130, "interrupted"),
+        (SystemExit(0), 1, "the code that was run called exit(0)"),
     ],
 )
 def test_an_error_is_one_sentence_and_no_traceback(

@@ -360,9 +360,20 @@ async def test_judges_and_functions_that_ask_a_model_are_replayed_too(
 
     with open_run() as run:
         Engine().run(program(ScriptedModel(answers, identity="tiny")), name="p", value=None)
-    value, error, events = await kit.lived(Engine(replay=run.events), program(Dead()), mode)
-    assert (value, error) == ("one", None)
-    assert kit.normalised(events) == kit.normalised(run.events)
+    record: Any  # the run itself will do as well
+    for record in (run.events, run):
+        value, error, events = await kit.lived(Engine(replay=record), program(Dead()), mode)
+        assert (value, error) == ("one", None)
+        assert kit.normalised(events) == kit.normalised(run.events)
+
+
+@pytest.mark.requirement("engine:replay:same")
+def test_a_run_that_was_recorded_on_disk_is_replayed(kit: SimpleNamespace, tmp_path: Path):
+    program = kit.of(kit.work(lambda x: x + 1, name="next"), "p[0]", x=1)
+    with open_run(trace=tmp_path) as run:
+        assert Engine().run(program, name="p", value=None) == 2
+    record: Any = run
+    assert Engine(replay=record).run(program, name="p", value=None) == 2
 
 
 @pytest.mark.requirement("engine:replay:drift")

@@ -158,6 +158,25 @@ async def test_the_async_twin_finds_the_same_and_keeps_the_order():
     assert found == evaluate_primitive(measure, examples)
 
 
+@pytest.mark.requirement("evaluation:evaluate:exact")
+def test_the_one_input_may_be_given_by_its_name():
+    @primitive
+    def length(text: str, limit: int = 9) -> int:
+        return min(len(text), limit)
+
+    @primitive
+    def keys(given: dict[str, str]) -> list[str]:
+        return list(given)
+
+    named = [Example(input={"text": "ab"}, output=2), Example(input="abc", output=3)]
+    assert evaluate_primitive(length, named).exact == wilson(2, 2)
+    whole = Example(input={"given": "a"}, output=["given"])  # the value itself comes first
+    assert evaluate_primitive(keys, [whole]).exact == wilson(1, 1)
+    for wrong in ({"txt": "ab"}, {"text": 2}, {"text": "ab", "limit": 1}):
+        with pytest.raises(EvaluationError, match=r"^its input does not fit the primitive"):
+            evaluate_primitive(length, [Example(input=wrong, output=2)])
+
+
 @pytest.mark.requirement("evaluation:evaluate:malformed")
 def test_an_example_that_does_not_fit_is_named_before_any_model_is_asked():
     model = ScriptedModel([])

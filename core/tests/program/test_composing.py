@@ -15,6 +15,7 @@ from hornbook.program import (
     Parallel,
     Program,
     ProgramError,
+    ProgramInputError,
     Sequence,
     constant,
     primitive,
@@ -142,6 +143,66 @@ def test_missing_ports_are_listed_beside_what_there_is():
 
 
 @pytest.mark.requirement("program:binding:ports")
+def test_the_port_that_is_not_there_is_named_with_the_nearest():
+    with refused(
+        "program[1]: 'increment' asks number: int, and here comes {numbr: int, length: int}, with "
+        "the ports numbr, length: there is no 'number' (the nearest is 'numbr')"
+    ):
+        Sequence(Parallel(numbr=count, length=count), increment)
+    with refused(
+        "program[1]: 'increment' asks number: int, and here comes {a: int}, with the ports a: "
+        "there is no 'number'"
+    ):
+        Sequence(Parallel(a=count), increment)
+
+    def query(text: str) -> Query:
+        return Query(text=text)
+
+    with refused("program[1]: here comes Query, and parameter 'number' asks int: Query is no int"):
+        Sequence(query, increment)
+
+
+@pytest.mark.requirement("program:types:composed")
+def test_two_classes_of_one_name_are_told_apart():
+    def cell() -> Any:
+        class Bill:
+            pass
+
+        @primitive
+        def bill(text: str) -> Bill:
+            return Bill()
+
+        @primitive
+        def bills(text: str) -> list[Bill]:
+            return [Bill()]
+
+        @primitive
+        def paid(bill: Bill) -> bool:
+            return True
+
+        @primitive
+        def all_paid(bills: list[Bill]) -> bool:
+            return True
+
+        return bill, bills, paid, all_paid
+
+    bill, bills, _, _ = cell()
+    _, _, paid, all_paid = cell()
+    again = (
+        "these are two different classes called Bill, as when a cell of a notebook is run again: "
+        "make anew what uses the older one"
+    )
+    with refused(f"program[1]: here comes Bill, and parameter 'bill' asks Bill: {again}"):
+        Sequence(bill, paid)
+    with refused(
+        f"program[1]: here comes list[Bill], and parameter 'bills' asks list[Bill]: {again}"
+    ):
+        Sequence(bills, all_paid)
+    with pytest.raises(ProgramInputError, match="two different classes called Bill"):
+        paid.run(bill("a"))
+
+
+@pytest.mark.requirement("program:binding:ports")
 def test_the_input_of_a_program_with_several_parameters_is_a_record():
     assert join.input.__name__ == "{words: list[str], count: int}"
     assert join.run({"words": ["a"], "count": 3}) == "a-3"
@@ -242,7 +303,10 @@ def test_a_literal_that_looks_like_a_reference_stays_as_it_is(text: str):
 def test_literals_are_typed_and_parameters_known():
     with refused("both: bound is Literal['x'], and parameter 'right' asks int: 'x' is no int"):
         both.bind(right="x")
-    with refused("'both' has no parameter 'rihgt'; its parameters: left, right, limit"):
+    with refused(
+        "'both' has no parameter 'rihgt'; its parameters: left, right, limit; the nearest is "
+        "'right'"
+    ):
         both.bind(rihgt=3)
     bound = both.bind(left=["a"], limit=7)
     assert bound.run(3) == "['a'] 3 7"

@@ -315,7 +315,14 @@ def test_what_cannot_be_asked_is_refused():
     model = answering()
     with refused("neural 'n': 3 is no model: it has no 'identity'"):
         neural("n", 3, prompt="{input}", output=str)  # type: ignore[arg-type]
-    with refused(f"neural 'n': {ScriptedModel!r:.60} is no model: it has no 'identity'"):
+    with refused(
+        "neural 'n': 'gpt-4o' is the name of a model: give the model itself, such as "
+        "OpenAIModel('gpt-4o')"
+    ):
+        neural("n", "gpt-4o", prompt="{input}", output=str)  # type: ignore[arg-type]
+    with refused(
+        "neural 'n': ScriptedModel is a class: give a model that is made of it, ScriptedModel(...)"
+    ):
         neural("n", ScriptedModel, prompt="{input}", output=str)  # type: ignore[arg-type]
     with refused("neural(' '): its name is a text that is not empty"):
         neural(" ", model, prompt="{input}", output=str)

@@ -94,6 +94,22 @@ def test_any_value_will_do_where_nothing_is_asked():
         query.run({"text": "a"})
 
 
+@pytest.mark.requirement("program:run:input")
+def test_the_state_of_a_host_in_place_of_one_object_is_refused():
+    @primitive
+    def said(query: Query) -> str:
+        return query.text
+
+    with pytest.raises(ProgramInputError) as refused:
+        said({"query": Query(text="a")})  # type: ignore[arg-type]
+    assert str(refused.value) == (
+        "primitive 'said' asks Query as 'query', and is called with a dict, "
+        "{'query': Query(text='a', limit=3)}: take out of it what is asked, in a function of your "
+        "own"
+    )
+    assert said(Query(text="a")) == "a"
+
+
 @pytest.mark.requirement("program:run:joins")
 def test_a_program_is_one_step_of_the_run_around():
     program = Sequence(strip, Parallel(words, count=count), join).named("whole")

@@ -141,7 +141,7 @@ def test_control_flow_of_a_retry_and_of_a_fallback_passes_too() -> None:
 
 
 @pytest.mark.requirement("recover:on:control-flow", "trace:events:pairs")
-@pytest.mark.parametrize("place", ["first", "second", "composed"])
+@pytest.mark.parametrize("place", ["first", "second", "composed", "typed"])
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, Tripwire])
 def test_what_ends_the_program_inside_a_check_leaves_a_whole_record(place: str, kind: Any) -> None:
     def stops(value: Any) -> bool:
@@ -151,9 +151,11 @@ def test_what_ends_the_program_inside_a_check_leaves_a_whole_record(place: str, 
         "first": [clauses.that("stops", stops)],
         "second": [clauses.that("fine", lambda value: True), clauses.that("stops", stops)],
         "composed": [clauses.forall("[]", clauses.that("stops", stops))],
+        "typed": [clauses.that("stops", stops)],
     }[place]
+    typed = {"output": list[int]} if place == "typed" else {}
 
-    @contract(Contract("c", ensures=ensures), name="step")
+    @contract(Contract("c", ensures=ensures, **typed), name="step")
     def step() -> list[int]:
         return [1]
 

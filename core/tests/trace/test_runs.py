@@ -22,7 +22,7 @@ from hornbook import (
     contract,
     run,
 )
-from hornbook.errors import RunError, TraceError
+from hornbook.errors import DefinitionError, RunError, TraceError
 from hornbook.ids import is_run_id
 from hornbook.trace import Event, current_run, read, read_header, record, verify_trace
 
@@ -224,6 +224,15 @@ def test_the_same_trace_in_a_run_is_no_other(tmp_path: Path) -> None:
         step(1)
     assert inner.path == around.path
     assert kinds(around.events) == ONE_STEP
+
+
+@pytest.mark.requirement("budget:limits:each")
+def test_a_budget_that_is_none_is_one_sentence() -> None:
+    with pytest.raises(DefinitionError) as refused:
+        run(budget=3)  # type: ignore[arg-type]
+    assert str(refused.value) == (
+        "budget=3 is no Budget: write what is limited, such as Budget(calls=3)"
+    )
 
 
 @pytest.mark.requirement("run:nested:joins")

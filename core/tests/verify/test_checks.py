@@ -53,6 +53,11 @@ def size(text: str) -> Literal["small", "large"]:
     return "small" if len(text) < 9 else "large"
 
 
+@primitive
+def long(text: str) -> bool:
+    return len(text) > 9
+
+
 @dataclass(frozen=True)
 class Measured:
     exact: Rate
@@ -155,6 +160,22 @@ def test_a_predicate_that_cannot_be_imported_is_shown_as_not_portable() -> None:
     (told,) = [one for one in verify(loud).findings if one.code == "not-portable"]
     assert told.level == "info"
     assert told.message.startswith("not portable: contract 'held', clause 'is loud' cannot be")
+
+
+@pytest.mark.requirement("verify:checks:portable")
+def test_a_test_that_cannot_be_imported_is_shown_as_not_portable() -> None:
+    def always(text: str) -> bool:
+        return True
+
+    looped = p.Iterate(upper, until=lambda text: True, at_most=2)
+    program = p.Sequence(p.Conditional(always, looped), p.Conditional(long, upper))
+    found = [one for one in verify(program).findings if one.code == "not-portable"]
+    assert [one.place for one in found] == ["program[0].test", "program[0].then#1.until"]
+    assert found[0].level == "info"
+    assert found[0].message == (
+        "not portable: the test 'always' cannot be imported; define the function at the top of a "
+        "module"
+    )
 
 
 @pytest.mark.requirement("verify:accuracy:required")

@@ -129,3 +129,18 @@ def test_whatever_value_flows_every_wrong_one_is_noticed_by_the_expected_output(
     result = verify(same, Scenario(name="one", input=value, expect=Expectation(output=value)))
     assert result.ok
     assert {one.fate for one in result.mutants} <= {"expected", "contract"}
+
+
+@primitive
+def leaves(text: str) -> str:
+    raise SystemExit(0)
+
+
+@pytest.mark.requirement("verify:scenarios:endings")
+def test_a_step_that_exits_fails_its_scenario_and_not_the_verification_of_others() -> None:
+    scenarios = [word("one", output="one"), word("two", output="two")]
+    found = verify(leaves, scenarios)
+    assert not found.ok
+    assert [one.failures for one in found.scenarios if one.failures] != []
+    assert len(found.scenarios) == 2
+    assert isinstance(play_scenario(leaves, word("one")).failures, tuple)

@@ -144,7 +144,8 @@ def test_yaml_without_its_extra_is_refused_by_name(
           "list of them, one a call"]),
         ('[[scenario]]\nname = "a"\ninput = 1\n\n[[scenario]]\nname = "a"\ninput = 2\n',
          ["6: two scenarios are called 'a', first on line 1"]),
-        ('kind = "kernels"\n', ["1: the file: 'kind' is program, not 'kernels'"]),
+        ('kind = "kernels"\n',
+         ["1: the file: 'kind' is program, kernel, not 'kernels'; the nearest is 'kernel'"]),
         ('scenario = [1]\n', ["1: scenario 1 is a table, not 1"]),
     ],
 )  # fmt: skip
@@ -189,6 +190,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     [
         ("a.toml", "name = ", "this is no TOML: Invalid value (at end of document)"),
         ("a.json", "{", "this is no JSON: Expecting property name"),
+        ("a.json", '{"a": 1, "a": 2}', "this is no JSON: the key 'a' stands twice in one table"),
+        ("a.yaml", "b:\n  a: 1\n  a: 2", "this is no YAML: line 2: the key 'a' stands twice"),
         ("a.yaml", "a: [", "this is no YAML: while parsing a flow node"),
         ("a.json", "[" * 100_000, "this is no JSON: "),
         ("a.toml", 'x = "\udcff"', "this is no TOML: "),

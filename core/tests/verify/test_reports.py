@@ -193,7 +193,7 @@ def test_the_html_is_one_static_page_with_all_of_it(found: Verification) -> None
     assert "Content-Security-Policy" in page
     assert "a &lt;tram&gt;" in page
     assert "<tram>" not in page
-    for text in ("topics[0]", "grounded topic", "BUS", "accuracy", "P(wrong | satisfied)"):
+    for text in ("topics[0]", "topic: grounded topic", "BUS", "accuracy", "P(wrong | satisfied)"):
         assert text in page
 
 

@@ -148,6 +148,15 @@ def test_what_is_not_expected_is_not_checked_but_for_a_run_that_raises() -> None
             {"replies": {"read": ["prose"]}},
             "the model of 'read' is asked once more than the scenario's 1 reply for 'read'",
         ),
+        (
+            {"replies": {"read": [RIGHT, RIGHT, RIGHT]}},
+            "no model was asked for 2 of the 3 replies for 'read': take them out",
+        ),
+        (
+            {"expect": Expectation(steps={"read": ExpectedStep(output={"oder": "A-17"})})},
+            "'steps.read.output' is expected to have 'oder', which is no field of Ticket; the "
+            "nearest is 'order'",
+        ),
     ],
 )
 def test_a_scenario_that_does_not_fit_the_program_says_why(

@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED)
+    except SystemExit as error:  # our own parser raises none that gets here
+        return _fail(f"the code that was run called exit({error.code!r})")
     except (HornbookError, OSError) as error:
         return _fail(str(error))
     return code

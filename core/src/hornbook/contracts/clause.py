@@ -28,7 +28,7 @@ OnUndetermined = Literal["fail", "waive"]
 class Raised:
     """In place of an answer: the exception that the test raised."""
 
-    error: BaseException
+    error: Exception
 
 
 Examination: TypeAlias = Generator[list[Question], list[Reply], Finding]

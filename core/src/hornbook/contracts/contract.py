@@ -358,7 +358,7 @@ def _all_of(tests: tuple[Callable[[Any], object], ...]) -> Callable[[Any], objec
                 at += 1
             else:
                 return True
-        except BaseException as error:  # noqa: BLE001 - the clause decides about it
+        except Exception as error:  # noqa: BLE001 - the clause decides about it
             from hornbook.contracts.clause import Raised
 
             answer = Raised(error)

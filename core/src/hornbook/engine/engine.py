@@ -53,8 +53,8 @@ class Engine:
     """Calls under way at the same time."""
     substitutes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """By place: the value that the primitive there gives on every attempt, whatever it would do."""
-    replay: "str | Path | Sequence[Event] | None" = None
-    """A record, whose completions stand in place of the models: no model is called.
+    replay: "str | Path | Run | Sequence[Event] | None" = None
+    """A record, or the run that was recorded, whose completions stand in place of the models: no model is called.
 
     Symbolic primitives run again; a step that differs from the record is a `ReplayError`. What
     a cache of yours answered when it was recorded has to be in the cache of the replay.

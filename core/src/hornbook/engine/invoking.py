@@ -105,7 +105,11 @@ class _Invocation:
                 raise
             current.set(parent)
             raw = self._raw
-            answer = True if plan.decide is None else _decided(plan.decide, raw)
+            try:
+                answer = True if plan.decide is None else _decided(plan.decide, raw)
+            except BaseException as error:
+                self._end_raised(error)
+                raise
             if answer is True:
                 if self._claimed is not None:
                     self._met(raw, None)
@@ -290,5 +294,5 @@ class _Invocation:
 def _decided(decide: Callable[[Any], object], raw: Any) -> object:
     try:
         return decide(raw)
-    except BaseException as error:  # noqa: BLE001 - the recovery decides about it
+    except Exception as error:  # noqa: BLE001 - the recovery decides about it
         return Raised(error)

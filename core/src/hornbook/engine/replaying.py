@@ -21,11 +21,10 @@ _SHOWN = 120
 class Replay:
     """One replay of one record."""
 
-    def __init__(self, record: str | Path | Sequence[Event]) -> None:
+    def __init__(self, record: "str | Path | Run | Sequence[Event]") -> None:
         from hornbook.models import recorded
 
-        events = read(record) if isinstance(record, str | Path) else record
-        self._events = tuple(events)
+        self._events = tuple(_events(record))
         self._recorded = recorded(self._events)
         self._models: dict[int, tuple[Model, Model]] = {}
 
@@ -53,6 +52,14 @@ class Replay:
             for place, steps in then.items():
                 if len(now.get(place, [])) < len(steps):
                     _refuse_missing(place, steps[-1])
+
+
+def _events(record: "str | Path | Run | Sequence[Event]") -> Iterable[Event]:
+    from hornbook.trace.runs import Run
+
+    if isinstance(record, Run):
+        record = record.path or record.events
+    return read(record) if isinstance(record, str | Path) else record
 
 
 def _runs_of(program: str, events: Iterable[Event]) -> int:

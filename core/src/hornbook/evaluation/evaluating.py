@@ -5,9 +5,9 @@ outputs", Forethought 5.3). The contract is held to the output apart from that, 
 can be counted against each other, also where the contract would have refused the output.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from hornbook import canon
@@ -128,10 +128,29 @@ class _Bench:
         return ready
 
     def _prepared(self, example: Example) -> _Prepared:
-        value = _read(self._input, example, "input")
+        value = self._value(example)
         output = _read(self._output, example, "output")
         right = self._normal(output)
         return _Prepared(example=example, value=value, output=output, right=right)
+
+    def _value(self, example: Example) -> Any:
+        """The input; where there is one parameter, it may stand under the parameter's name."""
+        try:
+            return _read(self._input, example, "input")
+        except EvaluationError:
+            named: object = example.input
+            only = self._only
+            if not isinstance(named, Mapping) or list(cast("Mapping[str, Any]", named)) != [only]:
+                raise
+            alone = cast("Mapping[str, Any]", named)[only]
+            return _read(self._input, replace(example, input=alone), "input")
+
+    @property
+    def _only(self) -> str:
+        """The name of the one parameter that an input is for; empty where there are several."""
+        bound, asked = self.primitive.bindings, self.primitive.definition.signature.parameters
+        free = [one.name for one in asked if one.required and one.name not in bound]
+        return free[0] if len(free) == 1 else ""
 
     def judge(self, one: _Prepared) -> Judged:
         try:

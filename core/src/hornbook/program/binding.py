@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from hornbook.contracts.fields import FieldType
 from hornbook.program.errors import ProgramError
-from hornbook.program.ports import ports_of, type_name
+from hornbook.program.ports import is_ports, near, ports_of, type_name
 from hornbook.program.signature import Parameter, Signature
 from hornbook.program.types import Solved, mismatch
 
@@ -144,7 +144,7 @@ class _Planning:
         record = self._signature.record
         if record is not None and mismatch(self._source, record) is None:
             return "spread", tuple(one.name for one in free)
-        if len(required) == 1:
+        if len(required) == 1 and not self._misspelt(required[0], ports):
             self.ask(required[0].name, self._source, "here comes")
             return "whole", (required[0].name,)
         raise ProgramError(self._missing(required, ports))
@@ -158,6 +158,12 @@ class _Planning:
         self.ask(only.name, self._source, "here comes")
         return True
 
+    def _misspelt(self, only: Parameter, ports: Mapping[str, FieldType] | None) -> bool:
+        """Whether its port is what is not there: the value as a whole does not fit."""
+        if not ports or mismatch(self._source, only.type, dict(self.solved)) is None:
+            return False
+        return is_ports(self._source) or bool(near(only.name, ports))
+
     def _missing(self, required: list[Parameter], ports: Mapping[str, FieldType] | None) -> str:
         asked = ", ".join(f"{one.name}: {type_name(one.type)}" for one in required)
         step, comes = self._signature.step, type_name(self._source)
@@ -166,11 +172,16 @@ class _Planning:
                 f"{self._place}: {step!r} asks {asked}, and here comes {comes}, which has no named "
                 f"ports: bind the parameters, or let a Parallel give them by name"
             )
-        lacking = ", ".join(repr(one.name) for one in required if not _has(ports, one))
+        lacking = ", ".join(_lacking(one.name, ports) for one in required if not _has(ports, one))
         return (
             f"{self._place}: {step!r} asks {asked}, and here comes {comes}, with the ports "
             f"{', '.join(ports) or 'none'}: there is no {lacking}"
         )
+
+
+def _lacking(name: str, ports: Mapping[str, FieldType]) -> str:
+    found = near(name, [port for port in ports if port != name])
+    return f"{name!r} (the nearest is {found!r})" if found else repr(name)
 
 
 def _has(ports: Mapping[str, FieldType], parameter: Parameter) -> bool:

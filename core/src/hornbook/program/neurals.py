@@ -155,17 +155,32 @@ def neural(
 def _refuse(name: object, model: object, prompt: object) -> None:
     if not isinstance(name, str) or not name.strip():
         raise DefinitionError(f"neural({name!r:.60}): its name is a text that is not empty")
+    _refuse_model(name, model)
+    if not isinstance(prompt, str) and not callable(prompt):
+        raise DefinitionError(
+            f"neural {name!r}: its prompt is a text or a function: {prompt!r:.60}"
+        )
+
+
+def _refuse_model(name: str, model: object) -> None:
+    if isinstance(model, str):
+        raise DefinitionError(
+            f"neural {name!r}: {model!r:.60} is the name of a model: give the model itself, such "
+            f"as OpenAIModel({model!r:.60})"
+        )
+    if isinstance(model, type):
+        raise DefinitionError(
+            f"neural {name!r}: {model.__name__} is a class: give a model that is made of it, "
+            f"{model.__name__}(...)"
+        )
     lacking = [
         what
         for what in ("identity", "max_attempts", "complete", "acomplete")
         if not hasattr(model, what)
     ]
-    if lacking or isinstance(model, type):
-        missing = f": it has no {lacking[0]!r}" if lacking else ", but a class"
-        raise DefinitionError(f"neural {name!r}: {model!r:.60} is no model{missing}")
-    if not isinstance(prompt, str) and not callable(prompt):
+    if lacking:
         raise DefinitionError(
-            f"neural {name!r}: its prompt is a text or a function: {prompt!r:.60}"
+            f"neural {name!r}: {model!r:.60} is no model: it has no {lacking[0]!r}"
         )
 
 

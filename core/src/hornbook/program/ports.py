@@ -1,6 +1,6 @@
 """Named ports: the record that a Parallel gives, and the records that have such names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ from hornbook.contracts.fields import FieldType, field_types
 from hornbook.contracts.members import class_of
 from hornbook.program.types_forms import bare
 
-__all__ = ["is_ports", "ports_of", "ports_type", "read_port", "type_name"]
+__all__ = ["is_ports", "near", "ports_of", "ports_type", "read_port", "type_name"]
 
 _MARK = "__hornbook_ports__"
 
@@ -45,6 +45,13 @@ def ports_of(tp: Any) -> Mapping[str, FieldType] | None:
     if kind is None or not _is_record(kind):
         return None
     return field_types(tp)
+
+
+def near(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like one that is not known; None where none is."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, list(known), n=1)), None)
 
 
 def read_port(value: Any, name: str) -> Any:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from typing_extensions import is_protocol, is_typeddict
+
 from hornbook.budget import Budget
 from hornbook.contracts.output_type import OutputType
 from hornbook.contracts.paths import Absent
@@ -14,6 +16,8 @@ from hornbook.program.errors import ProgramInputError
 from hornbook.program.life import live
 from hornbook.program.node import Program
 from hornbook.program.ports import read_port, type_name
+from hornbook.program.types import mismatch
+from hornbook.program.types_forms import bare
 from hornbook.program.work import operation_of
 from hornbook.step.colour import is_coroutine
 
@@ -61,10 +65,16 @@ def check_input(program: Program, value: Any) -> None:
         absent = isinstance(first.observed, Absent)
         seen = "nothing" if absent else shown(first.observed, first.path)
         at = "" if first.path == "." else f" at {first.path}"
+        again = mismatch(type(value), program.input) if _namesakes(value, program.input) else ""
+        more += f": {again}" if again else ""
         raise ProgramInputError(
             f"program {program.name!r} takes {type_name(program.input)}:{at} expected "
             f"{first.expected}, got {seen}{more}"
         )
+
+
+def _namesakes(value: Any, asked: Any) -> bool:
+    return type(value) is not asked and type_name(type(value)) == type_name(asked)
 
 
 def _validator(program: Program) -> OutputType:
@@ -144,6 +154,8 @@ def _inputs(
             return {**node.bindings, **spread}
     import inspect
 
+    if len(args) == 1:
+        _refuse_state(node, args[0])
     given = {**node.bindings, **kwargs}
     signature = inspect.signature(node.__wrapped__)
     free = [name for name in signature.parameters if name not in node.bindings]
@@ -153,6 +165,22 @@ def _inputs(
     bound = signature.bind(**given)
     bound.apply_defaults()
     return dict(bound.arguments)
+
+
+def _refuse_state(node: "Primitive[..., Any]", value: Any) -> None:
+    """Refuse a mapping, as hosts pass their state, where one object of a class is asked."""
+    free = [one for one in node.definition.signature.parameters if one.name not in node.bindings]
+    asked: Any = bare(free[0].type) if free else Any
+    if not isinstance(value, Mapping) or not isinstance(asked, type) or asked is Any:
+        return
+    kind = cast("type[Any]", asked)
+    if is_typeddict(kind) or is_protocol(kind) or isinstance(value, kind):
+        return
+    raise ProgramInputError(
+        f"primitive {node.name!r} asks {type_name(asked)} as {free[0].name!r}, and is called with "
+        f"a {type(cast('object', value)).__name__}, {shown(value)}: take out of it what is asked, "
+        f"in a function of your own"
+    )
 
 
 def _spread(node: "Primitive[..., Any]", value: Any) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from typing_extensions import get_type_hints
 
 from hornbook.contracts.members import substituted
 from hornbook.errors import DefinitionError, told
+from hornbook.program.ports import near
 from hornbook.program.types import Solved
 from hornbook.step.colour import is_asyncgen, is_generator, qualified
 
@@ -46,8 +47,13 @@ class Signature:
         for one in self.parameters:
             if one.name == name:
                 return one
-        known = ", ".join(one.name for one in self.parameters) or "none"
-        raise DefinitionError(f"{self.step!r} has no parameter {name!r}; its parameters: {known}")
+        known = [one.name for one in self.parameters]
+        found = near(name, known)
+        hint = f"; the nearest is {found!r}" if found else ""
+        raise DefinitionError(
+            f"{self.step!r} has no parameter {name!r}; its parameters: "
+            f"{', '.join(known) or 'none'}{hint}"
+        )
 
     def output_for(self, solved: Solved) -> Any:
         """The output's type, with type variables as the inputs solve them."""

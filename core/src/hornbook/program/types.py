@@ -189,7 +189,7 @@ class _Comparison:
         for asked, given in zip(get_args(target), args, strict=False):
             found = self._argument(given, asked)
             if found is not None:
-                return f"{_differ(source, target)}: {found}"
+                return _because(source, target, found)
         return None
 
     def _argument(self, given: Any, asked: Any) -> str | None:
@@ -220,7 +220,7 @@ class _Comparison:
         for given, asked in pairs:
             found = self.compare(given, asked)
             if found is not None:
-                return f"{_differ(source, target)}: {found}"
+                return _because(source, target, found)
         return None
 
     def _record(self, source: Any, target: Any) -> str | None:
@@ -296,6 +296,18 @@ def _typed_keys(source: Any) -> Any:
     return field_types(source) if kind is not None and is_typeddict(kind) else None
 
 
+def _because(source: Any, target: Any, found: str) -> str:
+    """Two types differ by something in them: where they are written alike, that alone tells."""
+    alike = type_name(source) == type_name(target)
+    return found if alike else f"{_differ(source, target)}: {found}"
+
+
 def _differ(source: Any, target: Any) -> str:
     named = "None" if source is NoneType else type_name(source)
-    return f"{named} is no {type_name(target)}"
+    asked = type_name(target)
+    if named != asked:
+        return f"{named} is no {asked}"
+    return (
+        f"these are two different classes called {named}, as when a cell of a notebook is run "
+        f"again: make anew what uses the older one"
+    )

@@ -131,7 +131,11 @@ class HostedStep:
             if used.tokens or used.cost:
                 run.meter.settle(operation.name, tokens=used.tokens, cost=used.cost)
         if decide is not None:
-            answer = decide(raw)
+            try:
+                answer = decide(raw)
+            except BaseException as error:
+                self._raised(frame, error)
+                raise
             if answer is not True:
                 tried = Tried(raw=raw, known=Contract.known(answer), passed=_passed(frame))
                 return Recovery(operation, fn, args, kwargs).live(frame, tried)
@@ -159,7 +163,7 @@ def _decision(operation: Operation) -> tuple[bool, Callable[[Any], object] | Non
             return True
         try:
             return test(view(raw))
-        except BaseException as error:  # noqa: BLE001 - the recovery decides about it
+        except Exception as error:  # noqa: BLE001 - the recovery decides about it
             return Raised(error)
 
     return True, decide

@@ -57,8 +57,12 @@ def sync_wrapper(fn: Callable[..., Any], operation: Operation) -> Callable[..., 
             set_frame(parent)
         try:
             answer = decide(value)
-        except BaseException as error:  # noqa: BLE001 - the recovery decides about it
+        except Exception as error:  # noqa: BLE001 - the recovery decides about it
             answer = Raised(error)
+        except BaseException as error:
+            if run is not None:
+                _end_raised(frame, error)
+            raise
         if answer is True:
             if run is not None:
                 frame[VALUE] = value
@@ -105,8 +109,12 @@ def async_wrapper(
             set_frame(parent)
         try:
             answer = decide(value)
-        except BaseException as error:  # noqa: BLE001 - the recovery decides about it
+        except Exception as error:  # noqa: BLE001 - the recovery decides about it
             answer = Raised(error)
+        except BaseException as error:
+            if run is not None:
+                _end_raised(frame, error)
+            raise
         if answer is True:
             if run is not None:
                 frame[VALUE] = value

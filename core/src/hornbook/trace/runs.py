@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, ParamSpec, TypeVar, cast
 
 from hornbook import late
 from hornbook.budget import Budget, Meter
-from hornbook.errors import RunError, told
+from hornbook.errors import DefinitionError, RunError, told
 from hornbook.ids import is_run_id, new_run_id
 from hornbook.trace.events import Event
 from hornbook.trace.frame import OPERATION, RUN, Frame, current, current_run
@@ -53,7 +53,7 @@ class Run:
         strict: bool | None = None,
     ) -> None:
         self._trace = _folder_or_none(trace)
-        self._budget = budget
+        self._budget = _budget_or_none(budget)
         self._handle = _parse_handle(handle) if handle is not None else None
         self._strict = strict
         self._token: Token[Frame | None] | None = None
@@ -313,6 +313,7 @@ def run(
 
     Raises:
         RunError: `trace` is no folder, or a run inside another names another one.
+        DefinitionError: `budget` is no `Budget`.
     """
     return Run(
         trace=trace, budget=budget, namespace=namespace, tags=tags, handle=handle, strict=strict
@@ -342,6 +343,14 @@ def _folder_or_none(trace: object) -> Trace:
         return trace
     raise RunError(
         f"trace={trace!r:.80}: give the folder to record in, or None to keep the record in memory"
+    )
+
+
+def _budget_or_none(budget: object) -> Budget | None:
+    if budget is None or isinstance(budget, Budget):
+        return budget
+    raise DefinitionError(
+        f"budget={budget!r:.80} is no Budget: write what is limited, such as Budget(calls=3)"
     )
 
 

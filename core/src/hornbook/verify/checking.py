@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from hornbook.contracts.judge import Rate
 from hornbook.contracts.members import type_name
 from hornbook.contracts.portable import obstacle
+from hornbook.contracts.predicates import reference
 from hornbook.program import (
     Conditional,
     Constant,
@@ -18,6 +19,7 @@ from hornbook.program import (
     Program,
 )
 from hornbook.program.operators import Holds, Passing
+from hornbook.program.references import primitive_reference
 from hornbook.verify.values import Code, Finding, Level
 
 if TYPE_CHECKING:
@@ -156,10 +158,24 @@ def _of_primitive(
         yield _finding("warning", "effects-in-parallel", place, message)
     if given is not None:
         yield from _portable(place, given)
+    yield from _predicate(place, primitive)
 
 
 def _inside(place: str, parallel: str) -> bool:
     return place.startswith((f"{parallel}.", f"{parallel}["))
+
+
+def _predicate(place: str, primitive: Primitive[..., Any]) -> Iterator[Finding]:
+    """The test of a Conditional or Iterate that is a function which importing does not give."""
+    function = primitive.definition.function
+    if function is None or not place.endswith((".test", ".until")):
+        return
+    if primitive_reference(primitive) is None and reference(function) is None:
+        message = (
+            f"not portable: the test {primitive.name!r} cannot be imported; define the function "
+            f"at the top of a module"
+        )
+        yield _finding("info", "not-portable", place, message)
 
 
 def _portable(place: str, given: "Contract[Any]") -> Iterator[Finding]:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from hornbook.canon import digest
 from hornbook.errors import told
 from hornbook.verify.comparing import compared
 from hornbook.verify.scenario import UNSET, Expectation, ExpectedStep
+from hornbook.verify.unknown import nearest
 from hornbook.verify.values import Check, Played, StepSeen
 
 __all__ = [
@@ -136,9 +136,7 @@ def unknown_steps(expect: Expectation, known: Iterable[str]) -> str:
     wanted = [*expect.steps, *filter(None, [expect.violation and expect.violation.step])]
     for name in wanted:
         if name not in names and static_place(name) not in names:
-            near = get_close_matches(name, names, n=1)
-            hint = f"; the nearest is {near[0]!r}" if near else f"; it has {', '.join(names)}"
-            return f"the program has no step {name!r}{hint}"
+            return f"the program has no step {name!r}{nearest(name, names)}"
     return ""
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -96,7 +96,7 @@ def _parsed(file: Path) -> tuple[Mapping[str, Any], Lines]:
     if form not in _READERS:
         raise ScenarioError([f"{file}: a scenario file is TOML, JSON or YAML, not {form!r}"])
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
         data, lines = _READERS[form](text)
     except MissingExtra as error:
         raise MissingExtra(f"{file}: {error}") from error
@@ -163,7 +163,17 @@ def _toml(text: str) -> tuple[Any, Lines]:
 
 
 def _json(text: str) -> tuple[Any, Lines]:
-    return json.loads(text), json_lines(text)
+    return json.loads(text, object_pairs_hook=_unique), json_lines(text)
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A table; a key that stands there twice would hide what was written first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one table")
+    return found
 
 
 def _yaml(text: str) -> tuple[Any, Lines]:

@@ -91,7 +91,7 @@ def _assurance(step: StepAssurance, unseen: str) -> Iterator[AssuranceRow]:
         rate = clause.false_accept
         yield AssuranceRow(
             step=step.place,
-            property=clause.clause,
+            property=f"{step.step}: {clause.clause}",
             assurance=clause.assurance,
             error=None if rate is None else rate.value,
             interval=None if rate is None else (rate.low, rate.high),
@@ -103,7 +103,7 @@ def _assurance(step: StepAssurance, unseen: str) -> Iterator[AssuranceRow]:
     rate = step.wrong_if_satisfied
     yield AssuranceRow(
         step=step.place,
-        property=BEYOND,
+        property=f"{step.step}: {BEYOND}",
         assurance="unchecked" if rate is None and step.accuracy is None else "measured",
         error=None if rate is None else rate.value,
         interval=None if rate is None else (rate.low, rate.high),

@@ -1,11 +1,13 @@
 """The kinds of scenario that can stand in a file, by name.
 
-A kind reads one table of a file into a `Scenario`. There is one so far: what runs a program.
+A kind reads one table of a file into a `Scenario`: what runs a program, and what plays turns
+through the tool-calling kernel.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from hornbook.verify.kernel_kind import read_kernel
 from hornbook.verify.scenario import (
     RUN_STATUSES,
     UNSET,
@@ -85,5 +87,5 @@ def _steps(expect: Table) -> Mapping[str, ExpectedStep]:
     return found
 
 
-KINDS: Mapping[str, Reader] = {"program": _program}
+KINDS: Mapping[str, Reader] = {"program": _program, "kernel": read_kernel}
 """By the name that a file or a scenario gives as `kind`; `program` where it gives none."""

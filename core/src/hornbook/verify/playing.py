@@ -62,7 +62,7 @@ def play(
         with _watched(budget, trace, tags) as watch:
             try:
                 watch.output = program.run(value, engine=engine)
-            except Exception as error:  # noqa: BLE001 - what it raises is what is looked at
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - what it raises is looked at
                 watch.error = error
         return watch.played()
 
@@ -80,7 +80,7 @@ def aplay(
         with _watched(budget) as watch:
             try:
                 watch.output = await program.arun(value, engine=engine)
-            except Exception as error:  # noqa: BLE001 - as above
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
                 watch.error = error
         return watch.played()
 
@@ -106,7 +106,7 @@ class _Watch:
         self.run = run
         self.frames: list[Frame] = []
         self.output: Any = None
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.began = perf_counter()
         start = run.start
 

@@ -35,6 +35,12 @@ class Replies:
         self._said: dict[str, list[Completion | Exception]] = {}
         self._lock = threading.Lock()
 
+    @property
+    def listed(self) -> Mapping[str, int]:
+        """How many replies are listed one by one, by what they are scripted for."""
+        scripts = self._scripts.items()
+        return {key: len(cast("list[Any]", one)) for key, one in scripts if isinstance(one, list)}
+
     def begin(self, mode: Mode) -> "Session":
         """The replies of one run, from the first on."""
         return Session(self, mode)
@@ -66,6 +72,16 @@ class Session:
         """What the script lacks: a program may catch what is raised for it."""
         self._next: dict[str, int] = {}
         self._lock = threading.Lock()
+
+    @property
+    def left_over(self) -> str:
+        """Which of the replies that are listed one by one no model gave; empty when all were."""
+        told: list[str] = []
+        for key, listed in self.replies.listed.items():
+            left = listed - self._next.get(key, 0)
+            if left > 0:
+                told.append(f"{left} of the {listed} replies for {key!r}")
+        return f"no model was asked for {' and '.join(told)}: take them out" if told else ""
 
     def reply(self, step: str, model: "Model", request: Request) -> Completion | None:
         """The reply to a request; None where the model itself is to be asked.

@@ -1,5 +1,7 @@
 """Running one scenario: sync and async alike, and against what it expects."""
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hornbook.engine import Engine
@@ -15,6 +17,7 @@ from hornbook.verify.expecting import (
 from hornbook.verify.replies import Replies
 from hornbook.verify.scenario import Scenario
 from hornbook.verify.subject import Subject, subject_of
+from hornbook.verify.unknown import unknown_clause, unknown_fields
 from hornbook.verify.values import Check, Played, ScenarioResult
 
 if TYPE_CHECKING:
@@ -44,7 +47,11 @@ def play_scenario(
 
 def run_scenario(subject: Subject, scenario: Scenario, replies: Replies) -> ScenarioResult:
     """Run it, and hold what came of it against what is expected."""
-    unknown = unknown_steps(scenario.expect, subject.known) or _unknown_reply(subject, scenario)
+    unknown = (
+        unknown_steps(scenario.expect, subject.known)
+        or _unknown_reply(subject, scenario)
+        or unknown_fields(scenario.expect, subject.program.output, _outputs(subject))
+    )
     if unknown:
         return ScenarioResult(scenario=scenario, played=None, problem=unknown)
     try:
@@ -57,6 +64,8 @@ def run_scenario(subject: Subject, scenario: Scenario, replies: Replies) -> Scen
     problem = (
         "; ".join(session.problems)
         or unexpected_end(scenario.expect, played)
+        or unknown_clause(scenario.expect, played, _clauses(subject, scenario))
+        or session.left_over
         or differing(played, other)
     )
     checks = expected_of(subject, scenario, played)
@@ -66,6 +75,25 @@ def run_scenario(subject: Subject, scenario: Scenario, replies: Replies) -> Scen
 def expected_of(subject: Subject, scenario: Scenario, played: Played) -> tuple[Check, ...]:
     """What the scenario expects, against a run."""
     return checks_of(scenario.expect, played, subject.program.output, subject.outputs)
+
+
+def _outputs(subject: Subject) -> dict[str, Any]:
+    """Output types by place, and by the names that are those of one step."""
+    named = Counter(step.name for step in subject.steps.values())
+    alone = {
+        step.name: subject.outputs[place]
+        for place, step in subject.steps.items()
+        if named[step.name] == 1
+    }
+    return {**alone, **subject.outputs}
+
+
+def _clauses(subject: Subject, scenario: Scenario) -> Iterator[str]:
+    """Names of the clauses that the step of an expected violation has, or all steps have."""
+    wanted = scenario.expect.violation and scenario.expect.violation.step
+    for place, step in subject.steps.items():
+        if wanted is None or wanted == step.name or static_place(wanted) == place:
+            yield from (one.name for one in step.contract.requires + step.contract.ensures)
 
 
 def _unknown_reply(subject: Subject, scenario: Scenario) -> str:

@@ -42,6 +42,11 @@ def _note(node: Any, at: Field, lines: dict[Field, int], depth: int) -> None:
             field = (*at, str(key.value))
             lines.setdefault(field, key.start_mark.line + 1)
             _note(value, field, lines, depth + 1)
+        names = [str(key.value) for key, _ in node.value]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            line = node.start_mark.line + 1
+            raise ValueError(f"line {line}: the key {twice!r} stands twice in one table")
     elif node.id == "sequence":
         for index, item in enumerate(node.value):
             _note(item, (*at, index), lines, depth + 1)
