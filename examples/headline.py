@@ -46,9 +46,7 @@ where = neural(
     prompt="Where did this happen?\n{text}",
     input=Notes,
     output=Place,
-    contract=Contract(
-        "place", output=Place, ensures=[clauses.grounded("place", source="text")]
-    ),
+    contract=Contract("place", output=Place, ensures=[clauses.grounded("place", source="text")]),
 )
 
 

@@ -51,7 +51,9 @@ def by_rule(sender: str, text: str) -> Ticket:
 read = neural(
     "read",
     ScriptedModel(small_model, identity="small-model"),
-    prompt="Which queue is this mail for, and which order is it about?\nFrom: {sender}\nMail: {text}",
+    prompt=(
+        "Which queue is this mail for, and which order is it about?\nFrom: {sender}\nMail: {text}"
+    ),
     input=Mail,
     output=Ticket,
     contract=Contract(

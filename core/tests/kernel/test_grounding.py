@@ -275,3 +275,29 @@ def test_results_that_are_not_json_do_no_harm():
     )
     assert not GUARD.check("book", {"user_id": "B99"}, context).ok
     assert GUARD.check("book", {"user_id": "A17"}, context).ok
+
+
+@pytest.mark.requirement("guard:grounding:composed")
+@pytest.mark.parametrize(
+    ("turn", "value", "grounded"),
+    [
+        ("It is P followed by 12345678.", "P12345678", True),
+        ("Name it after the count, as '.pdf'.", "79.pdf", True),
+        ("Name it after the count.", "79.pdf", False),
+        ("It is 12345678.", "P12345678", False),
+        ("Name it as '.pdf'.", "81.pdf", False),
+        ("Write 3333.33, rounded.", "3333", True),
+        ("Write 3335.33, rounded.", "3333", False),
+    ],
+)
+def test_a_value_put_together_of_the_users_words_has_its_source(turn, value, grounded):
+    registry = ToolRegistry.from_json_schema(
+        [
+            {
+                "name": "use",
+                "parameters": {"type": "object", "properties": {"name": {"type": "string"}}},
+            }
+        ]
+    )
+    context = GuardContext(turns=(turn,), results=(ToolResult(name="du", value='{"count": 79}'),))
+    assert ToolGuard(registry).check("use", {"name": value}, context).ok is grounded

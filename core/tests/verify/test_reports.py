@@ -92,7 +92,6 @@ ASSURANCE TABLE: what holds of each step's output, and how many wrong ones were 
   loud                       output type                               guaranteed       2       0
                              right beyond its contract                 unchecked        3       0
   never                      output type                               guaranteed       -       -
-                             numbers are finite                        guaranteed       -       -
                              right beyond its contract                 unchecked        -       -
 """
 

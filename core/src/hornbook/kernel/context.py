@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hornbook.contracts.segments import written
+from hornbook.kernel.seen import SeenCall
 
-__all__ = ["GuardContext", "Source", "ToolResult"]
+__all__ = ["GuardContext", "Source", "ToolResult", "parsed"]
 
 _JSON = ("{", "[")
 _MAX_DEPTH = 64
@@ -60,7 +61,7 @@ class Source:
         if isinstance(self._value, str) and not self._value.lstrip().startswith(_JSON):
             return "." if value == self._value else None
         if self._values is None:
-            self._values = _values(_parsed(self._value))
+            self._values = _values(parsed(self._value))
         return self._values.get(_key(value))
 
     @property
@@ -87,6 +88,8 @@ class GuardContext:
     """The host's state, or the scratchpad."""
     trusted: Sequence[Any] | Mapping[str, Any] = ()
     """Values that need no other source: settings, the signed-in user, a policy's constants."""
+    calls: Sequence[SeenCall] = ()
+    """The calls that were made, oldest first: what repeats, order and the end of a turn need."""
     _sources: tuple[Source, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     def sources(self) -> tuple[Source, ...]:
@@ -111,7 +114,7 @@ class GuardContext:
                 yield Source("trusted", value)
 
 
-def _parsed(value: Any) -> Any:
+def parsed(value: Any) -> Any:
     """Return the JSON that a text is; any other value is returned as it is."""
     if not isinstance(value, str) or not value.lstrip().startswith(_JSON):
         return value
@@ -142,7 +145,7 @@ def _texts(value: Any) -> Iterator[str]:
             waiting.extend(cast("Iterable[Any]", current))
         elif current is not None:
             yield str(current)
-            inner = _parsed(current)
+            inner = parsed(current)
             if inner is not current:
                 waiting.append(inner)
 

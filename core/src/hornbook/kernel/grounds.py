@@ -31,6 +31,8 @@ _AFTER = frozenset(' \n\t")?!;:')
 _ORNAMENTS = re.compile(r"^[^\w]+|[^\w]+$")
 _SEPARATORS = re.compile(r"[\s().+-]")
 _DIGIT_RUN = re.compile(r"\+?\(?\d[\d().-]*(?: [\d(][\d().-]*)*")
+_DECIMAL = re.compile(r"(?<![\w.,-])\d{1,15}\.\d{1,15}(?![\w.]*\w)")
+_LETTERS_THEN_DIGITS = re.compile(r"([A-Z]{1,4})(\d{5,})")
 _MIN_DIGITS = 7
 """Shorter numbers meet by chance when their separators are left out."""
 
@@ -99,7 +101,62 @@ def find(value: Any, sources: Sequence[Source]) -> Found | Ungrounded:
             return answer
         if answer is not None and not _is_echo(value, source):
             return answer
+    if isinstance(value, str) and (parts := _composed(value, sources)) is not None:
+        return Found(parts)
     return Ungrounded(tuple(looked_in), "" if looked_in else "the context holds no text")
+
+
+def _composed(value: str, sources: Sequence[Source]) -> Mapping[str, Any] | None:
+    """Return where the parts of a value stand that is put together of what the user gave.
+
+    "P followed by 12345678" is P12345678, and a name that a tool returned gets the ending
+    that the user asks for. Nothing is put together without words of the user's.
+    """
+    asked = [source for source in sources if source.name.startswith("turn ")]
+    name, dot, ending = value.rpartition(".")
+    if dot and name and ending.isalpha():
+        for turn in asked:
+            spoken = _ending_span(ending, turn.text)
+            stands = spoken and _first(name, sources)
+            if spoken and stands:
+                return {**stands, "with": {"source": turn.name, "span": list(spoken)}}
+    if value.isdecimal() and (rounded := _rounded(value, sources)) is not None:
+        return rounded
+    letters = _LETTERS_THEN_DIGITS.fullmatch(value)
+    if letters is None:
+        return None
+    for turn in asked:
+        first, second = (_whole_word(part, turn.text) for part in letters.groups())
+        if first and second:
+            return {"source": turn.name, "span": list(first), "with": {"span": list(second)}}
+    return None
+
+
+def _rounded(value: str, sources: Sequence[Source]) -> Mapping[str, Any] | None:
+    """Return where a number stands that a whole number is rounded from."""
+    for source in sources:
+        for found in _DECIMAL.finditer(source.text):
+            if abs(float(found.group()) - int(value)) < 1 and not _is_echo(value, source):
+                return {"source": source.name, "span": list(found.span()), "text": found.group()}
+    return None
+
+
+def _first(value: str, sources: Sequence[Source]) -> dict[str, Any] | None:
+    for source in sources:
+        answer = _in_source(value, source)
+        if isinstance(answer, Found) and not _is_echo(value, source):
+            return dict(answer.evidence)
+    return None
+
+
+def _ending_span(ending: str, text: str) -> tuple[int, int] | None:
+    found = re.search(rf"\.{re.escape(ending)}(?!\w)", text, re.IGNORECASE)
+    return found.span() if found else None
+
+
+def _whole_word(part: str, text: str) -> tuple[int, int] | None:
+    found = re.search(rf"(?<![\w-]){re.escape(part)}(?![\w-])", text)
+    return found.span() if found else None
 
 
 def _in_source(value: Any, source: Source) -> Found | Ungrounded | None:

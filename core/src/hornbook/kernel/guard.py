@@ -5,7 +5,7 @@ back to the model as a correctable error, and the report goes into the record.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Literal, cast, get_args
 
 from hornbook import canon
@@ -17,9 +17,12 @@ from hornbook.kernel.arguments import Findings, check_arguments, check_tool, rea
 from hornbook.kernel.context import GuardContext
 from hornbook.kernel.feedback import feedback
 from hornbook.kernel.grounds import Found, Policy, Ungrounded, find
+from hornbook.kernel.prerequisites import PREREQUISITE, is_neural
 from hornbook.kernel.quick import quick_test
 from hornbook.kernel.registry import ToolRegistry, ToolSpec
+from hornbook.kernel.sequence import Doing
 from hornbook.kernel.shape import Leaf, declares, leaves
+from hornbook.kernel.thresholds import Thresholds
 from hornbook.schema.compiler import child
 
 __all__ = ["Grounding", "ToolGuard"]
@@ -30,6 +33,7 @@ Paths = Mapping[str, Sequence[str]]
 
 _GROUNDED = "grounded "
 _NO_CONTEXT = "no context: grounding not checked"
+_NOT_ORDERED = "no context: prerequisites not checked"
 _NOTHING_SPENT = Spent()
 _UNFIT = "the arguments do not have the tool's form"
 
@@ -45,6 +49,7 @@ class ToolGuard:
         free: by tool, the paths that need no source.
         requires: by tool, a contract (its `requires`) or clauses on the arguments.
         name: what reports call the contract.
+        thresholds: how sure `finish` and the checks of repeats must be.
 
     Raises:
         DefinitionError: for a tool or argument that does not exist, naming those that do.
@@ -52,13 +57,17 @@ class ToolGuard:
 
     __slots__ = (
         "_digest",
+        "_doing",
         "_fine",
+        "_neural",
+        "_ordered",
         "_policies",
         "_quick",
         "_requires",
         "grounding",
         "name",
         "registry",
+        "thresholds",
     )
 
     def __init__(
@@ -70,6 +79,7 @@ class ToolGuard:
         free: Paths | None = None,
         requires: Mapping[str, Requirement] | None = None,
         name: str = "tool-guard",
+        thresholds: Thresholds | None = None,
     ) -> None:
         if grounding not in get_args(Grounding):
             raise DefinitionError(f"grounding={grounding!r} is none of auto, required, off")
@@ -91,6 +101,12 @@ class ToolGuard:
             for tool in registry
             if tool not in requires and (test := quick_test(registry[tool], self._policies[tool]))
         }
+        self.thresholds = thresholds or Thresholds()
+        self._doing = Doing(registry, self.thresholds)
+        self._ordered = frozenset(tool.name for tool in registry.values() if tool.prerequisites)
+        self._neural = frozenset(
+            name for name in self._ordered if any(map(is_neural, registry[name].prerequisites))
+        )
         self._fine: dict[str, ContractReport] = {}
         self._digest: str | None = None
 
@@ -107,9 +123,24 @@ class ToolGuard:
                         for tool, policy in self._policies.items()
                     },
                     "requires": {tool: own.digest for tool, own in self._requires.items()},
+                    **self._declared(),
                 }
             )
         return self._digest
+
+    def _declared(self) -> dict[str, Any]:
+        """What of the guard is declared beyond the arguments; nothing where nothing is."""
+        found: dict[str, Any] = {}
+        if self._ordered:
+            found["prerequisites"] = {
+                name: [
+                    [one.key, one.setup, one.threshold] for one in self.registry[name].prerequisites
+                ]
+                for name in sorted(self._ordered)
+            }
+        if self.thresholds != Thresholds():
+            found["thresholds"] = asdict(self.thresholds)
+        return found
 
     def check(
         self, tool: str, arguments: object, context: GuardContext | None = None
@@ -123,6 +154,13 @@ class ToolGuard:
         """
         if not isinstance(cast("object", tool), str):
             return self._nameless(tool)
+        report = self._alone(tool, arguments, context)
+        if self._ordered or (context is not None and context.calls):
+            return self._in_sequence(report, arguments, context)
+        return report
+
+    def _alone(self, tool: str, arguments: object, context: GuardContext | None) -> ContractReport:
+        """The report of a call by itself."""
         need = self._quick[tool](arguments) if tool in self._quick else None
         if need is not None and context is not None and tool in self._fine:
             report = self._fine[tool] if not need else self._found(tool, arguments, need, context)
@@ -148,7 +186,50 @@ class ToolGuard:
         more = None
         if read is not None and tool in self._requires:
             more = await self._requires[tool].acheck_inputs(read, step=tool)
-        return self._report(tool, findings, more)
+        report = self._report(tool, findings, more)
+        if tool in self._neural:
+            from asyncio import to_thread
+
+            return await to_thread(self._in_sequence, report, arguments, context)
+        return self._in_sequence(report, arguments, context)
+
+    def _in_sequence(
+        self, report: ContractReport, arguments: object, context: GuardContext | None
+    ) -> ContractReport:
+        """The report of a call after those made; what is wrong by itself is told first."""
+        ordered = report.step in self._ordered
+        if not report.ok or not (ordered or (context is not None and context.calls)):
+            return report
+        if context is None:
+            skipped = Verdict(clause=PREREQUISITE, status="NotApplicable", reason=_NOT_ORDERED)
+            return replace(report, verdicts=(*report.verdicts, skipped))
+        read = read_arguments(arguments, Findings()) or {}
+        verdicts, violations = self._doing.before(self.registry[report.step], read, context)
+        return replace(
+            report,
+            ok=not violations,
+            verdicts=report.verdicts + verdicts,
+            violations=report.violations + violations,
+        )
+
+    def finish(self, answer: str, context: GuardContext) -> ContractReport:
+        """Check the end of a turn: what of the request no call and no answer covers.
+
+        Args:
+            answer: what the agent is about to say.
+            context: the turns, the last of them the request, and the calls made.
+        """
+        verdicts, violations = self._doing.after(answer, context)
+        return ContractReport(
+            contract=self.name,
+            digest=self.digest,
+            step="finish",
+            ok=not violations,
+            verdicts=verdicts,
+            violations=violations,
+            attempts=0,
+            cost=_NOTHING_SPENT,
+        )
 
     def feedback(self, report: ContractReport) -> str:
         """Return a report as the error text a model can act on; empty when it is ok."""

@@ -6,6 +6,7 @@ from inspect import iscoroutinefunction
 from typing import Any, cast
 
 from hornbook.errors import DefinitionError, HornbookError
+from hornbook.kernel.prerequisites import EXTENSION, Prerequisite, declared
 from hornbook.kernel.shape import Shape, shape
 from hornbook.kernel.signature import description, parameters, public_methods, tool_name
 from hornbook.schema import CompiledSchema, compile_schema
@@ -44,6 +45,12 @@ class ToolSpec:
     parameters: Mapping[str, Any] = field(default_factory=_no_parameters, hash=False)
     """JSON Schema of the arguments."""
     read_only: bool = False
+    prerequisites: tuple[Prerequisite, ...] = ()
+    """What must hold before it is called."""
+    effects: tuple[str, ...] = ()
+    """The scratchpad keys that its result writes."""
+    result_key: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    """By field of a result that is an object: the key that the field is written under."""
     validate: Callable[[Mapping[str, Any]], object] | None = field(default=None, compare=False)
     """The tool's own validation; it raises on arguments the tool would refuse. When given, it
     decides what is ill-typed, and the schema only what is missing or unknown."""
@@ -68,6 +75,9 @@ class ToolSpec:
         *,
         name: str | None = None,
         read_only: bool = False,
+        prerequisites: Iterable[Prerequisite] = (),
+        effects: Iterable[str] = (),
+        result_key: Mapping[str, str] | None = None,
     ) -> "ToolSpec":
         """Return the tool a function is, from its signature and docstring.
 
@@ -81,6 +91,9 @@ class ToolSpec:
             description=description(function),
             parameters=schema,
             read_only=read_only,
+            prerequisites=tuple(prerequisites),
+            effects=tuple(effects),
+            result_key=dict(result_key or {}),
             validate=validate,
         )
 
@@ -109,6 +122,9 @@ class ToolRegistry(Mapping[str, ToolSpec]):
     @classmethod
     def from_json_schema(cls, tools: Iterable[Mapping[str, Any]]) -> "ToolRegistry":
         """Return a registry of tools in JSON: `{name, description, parameters}` or OpenAI's form.
+
+        `x-hornbook` beside the parameters declares `prerequisites` (a key, or an object with
+        `key`, `sat` as JSON Schema, `setup`, `message`), `effects`, `result_key`, `read_only`.
 
         Raises:
             DefinitionError: one sentence with the tool, the place in its schema, and what is wrong.
@@ -202,5 +218,11 @@ def _from_json(tool: Any, number: int) -> ToolSpec:
         name=name,
         description=str(data.get("description") or ""),
         parameters=_no_parameters() if schema is None else schema,
-        read_only=data.get("read_only") is True,
+        read_only=data.get("read_only") is True or _says_read_only(data),
+        **declared(name, data),
     )
+
+
+def _says_read_only(data: Mapping[str, Any]) -> bool:
+    own: Any = data.get(EXTENSION)
+    return isinstance(own, Mapping) and cast("Mapping[str, Any]", own).get("read_only") is True

@@ -26,7 +26,9 @@ from hornbook.trace.runs import NO_META
 __all__ = ["async_wrapper", "sync_wrapper"]
 
 
-def sync_wrapper(fn: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
+def sync_wrapper(  # noqa: C901 - written out on purpose
+    fn: Callable[..., Any], operation: Operation
+) -> Callable[..., Any]:
     """Put `operation` around the plain function `fn`."""
     decide = _decision(operation)
     if decide is None:
@@ -76,7 +78,7 @@ def sync_wrapper(fn: Callable[..., Any], operation: Operation) -> Callable[..., 
     return wrapper
 
 
-def async_wrapper(
+def async_wrapper(  # noqa: C901 - written out on purpose
     fn: Callable[..., Coroutine[Any, Any, Any]], operation: Operation
 ) -> Callable[..., Coroutine[Any, Any, Any]]:
     """Put `operation` around the coroutine function `fn`; no task and no thread is made."""

@@ -15,7 +15,8 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import BaseModel
 
-from hornbook.kernel.context import GuardContext, Source
+from hornbook.kernel.context import GuardContext, Source, ToolResult
+from hornbook.kernel.seen import SeenCall
 from hornbook_langgraph.compat import conversation
 
 __all__ = ["Conversations", "Sources"]
@@ -124,6 +125,24 @@ class Sources:
 
     def __iter__(self) -> Iterator[Source]:
         return self._conversations.sources(self._runtime, self._state)
+
+    calls: tuple[SeenCall, ...] = ()
+    """None: a host's history does not tell which calls the guard refused."""
+    turns: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The graph's state, without its messages."""
+        return _plain(self._state)
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """What tools returned, as far as the history still has it."""
+        return tuple(
+            ToolResult(name=one.name or "", value=one.content, error=one.status == "error")
+            for one in _messages(self._state)
+            if isinstance(one, ToolMessage)
+        )
 
     def sources(self) -> "Sources":
         """Return what gives the sources in the order in which they are looked at."""
