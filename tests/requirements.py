@@ -2,8 +2,8 @@
 
 The entries are data, in `promises/part-NN.toml` or `part-NN-area.toml`; `test_requirements.py`
 holds them and the tests to each other. A later part's entries are added when that part begins,
-since an entry needs a test. A source is a section of the design, a point of a part, or what was seen of a host
-(`hosts`). Ids are `area:feature:variant`, and tests name the ones they prove:
+since an entry needs a test. A source is a section of the design, a point of a part, or what was
+seen of a host (`hosts`). Ids are `area:feature:variant`, and tests name the ones they prove:
 `@pytest.mark.requirement("trace:file:header")`.
 """
 
