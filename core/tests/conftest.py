@@ -25,5 +25,5 @@ def smollm(gguf: Path) -> Iterator[Any]:
         pytest.skip("the package xllamacpp is not installed")
     from hornbook.models import LocalModel
 
-    with LocalModel(gguf, context=1024) as model:
+    with LocalModel(gguf, context=2048) as model:
         yield model

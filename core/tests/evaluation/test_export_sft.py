@@ -10,6 +10,7 @@ import pytest
 import hornbook
 from hornbook import Contract, ContractViolation, Recover, clauses
 from hornbook import program as p
+from hornbook.engine import Controls, Engine
 from hornbook.errors import DefinitionError, TraceError
 from hornbook.evaluation import EvaluationError, Example, export_sft
 from hornbook.models import Message, ScriptedModel
@@ -73,7 +74,9 @@ def test_examples_are_chats_with_the_json_target_as_the_answer(tmp_path: Path):
         }
     ]
     assert (found.total, found.train, found.validation, found.steps) == (1, 1, 0, 2)
-    assert found.refused == {"violated": 1, "redacted": 0, "cut": 0, "duplicate": 0, "conflict": 0}
+    assert found.refused == {
+        "violated": 1, "unheld": 0, "redacted": 0, "cut": 0, "duplicate": 0, "conflict": 0
+    }  # fmt: skip
     (source,) = lines(tmp_path / "out/sources.jsonl")
     assert (source["file"], source["line"], source["model"]) == ("train.jsonl", 1, "small")
     assert json.loads((tmp_path / "out/manifest.json").read_text("utf-8")) == {
@@ -94,6 +97,41 @@ def test_only_attempts_whose_contract_was_satisfied_teach(tmp_path: Path):
     (line,) = [*lines(tmp_path / "out/train.jsonl"), *lines(tmp_path / "out/validation.jsonl")]
     # The attempt that satisfied had been told what was wrong with the one before.
     assert line["messages"][2]["content"].startswith("The previous answer was rejected.")
+
+
+@pytest.mark.requirement("evaluation:sft:satisfied")
+def test_an_attempt_that_was_not_held_to_its_contract_does_not_teach(tmp_path: Path):
+    unheld = Engine(controls=Controls(contracts=False))
+    with hornbook.run(tmp_path / "runs"):
+        names(["Eve"]).run("Ada", engine=unheld)
+    with pytest.raises(EvaluationError) as caught:
+        export_sft(tmp_path / "runs", "names", tmp_path / "out")
+    assert str(caught.value) == "no attempt of 'names' is fit to teach: 1 unheld"
+    gold = [Example(input="Ada", output=["Ada"])]
+    assert export_sft(tmp_path / "runs", "names", tmp_path / "out", gold=gold).corrected == 1
+
+
+@pytest.mark.requirement("evaluation:sft:satisfied")
+def test_a_primitive_that_is_given_holds_the_texts_to_its_contract_again(tmp_path: Path):
+    record(tmp_path, names(["Ada"], ["Bob", "Cem"]), "Ada", "Bob and Cem")
+    alone = Contract("names", ensures=[clauses.that("one name", lambda found: len(found) == 1)])
+    stricter = neural(
+        "names", ScriptedModel([]), prompt=prompt, input={"text": str}, output=list[str],
+        contract=alone,
+    )  # fmt: skip
+    found = export_sft(tmp_path / "runs", stricter, tmp_path / "out")
+    assert taught(tmp_path / "out") == [("Ada", '["Ada"]')]
+    assert found.refused["unheld"] == 1
+
+
+@pytest.mark.requirement("evaluation:sft:format")
+def test_every_reader_of_lines_sees_one_example_a_line(tmp_path: Path):
+    record(tmp_path, names(["Ada\u2028\u2029\x85"]), "Ada\u2028\u2029\x85")
+    export_sft(tmp_path / "runs", "names", tmp_path / "out", validation=0)
+    for file in ("train.jsonl", "sources.jsonl"):
+        assert len((tmp_path / "out" / file).read_text(encoding="utf-8").splitlines()) == 1
+    (line,) = lines(tmp_path / "out/train.jsonl")
+    assert line["messages"][-1]["content"] == '["Ada\u2028\u2029\x85"]'
 
 
 def nobody(text: str) -> list[str]:

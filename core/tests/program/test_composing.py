@@ -2,6 +2,7 @@
 
 import copy
 import re
+import time
 from typing import Any, Literal, TypeVar
 
 import pytest
@@ -41,6 +42,42 @@ from .parts import (
 )
 
 T = TypeVar("T")
+
+
+@pytest.mark.requirement("program:compose:fast")
+def test_composing_many_branches_and_many_levels_is_quick():
+    started = time.process_time()
+    program: Program = Parallel(**{f"b{at}": increment for at in range(800)})
+    assert program.input is int
+    pair = primitive(lambda_pair)
+    program = increment
+    for _ in range(300):
+        program = Sequence(Parallel(a=program, b=increment), pair)
+    ports: Program = pair
+    for _ in range(300):
+        ports = Sequence(Parallel(a=ports, b=pair), pair)
+    assert program.input is int
+    assert time.process_time() - started < 3  # seconds; it took minutes
+
+
+def lambda_pair(a: int, b: int) -> int:
+    return a + b
+
+
+@pytest.mark.requirement("program:compose:names")
+@pytest.mark.parametrize("name", ["a b", "", "a.b", "a[0]", "a#1"])
+def test_a_branch_has_a_name_that_places_can_hold(name: str):
+    with pytest.raises(ProgramError) as caught:
+        Parallel(**{name: increment})
+    assert str(caught.value) == (
+        f"Parallel: the branch name {name!r} is no identifier: it is a port and part of places, "
+        f"so write it with letters, digits and underscores"
+    )
+
+
+@pytest.mark.requirement("program:compose:names")
+def test_a_branch_may_have_the_name_of_anything_in_a_program():
+    assert Parallel(self=increment, run=increment).run(1) == {"self": 2, "run": 2}
 
 
 @primitive

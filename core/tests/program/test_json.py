@@ -332,6 +332,20 @@ def test_a_text_that_is_no_program_is_one_clear_error(text: str, message: str):
         Program.from_json(text)
 
 
+@pytest.mark.requirement("program:json:order")
+@pytest.mark.parametrize(
+    "value",
+    [{"b": 1, "a": 2}, [{"x": ({"b": [], "a": {"d": 1, "c": None}},)}], {2: "b", 1: "a"}],
+)
+def test_the_order_of_a_literal_dict_is_kept_and_told_by_the_digest(value: Any):
+    program = constant(value)
+    again = Program.from_json(program.to_json())
+    assert repr(again.run(0)) == repr(value)
+    assert again.digest == program.digest
+    one, two = constant({"b": 1, "a": 2}), constant({"a": 2, "b": 1})
+    assert one.digest != two.digest
+
+
 @pytest.mark.requirement("program:json:drift")
 def test_a_function_that_was_lifted_is_checked_too(monkeypatch: pytest.MonkeyPatch):
     text = primitive(plain, name="p").to_json()

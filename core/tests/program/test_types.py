@@ -336,3 +336,36 @@ def test_a_type_variable_holds_to_its_bound_and_constraints():
     assert mismatch(str, B) == "str is no float"
     assert mismatch(float, N) == "float is no Union[int, str]"
     assert mismatch(list[str], list[B]) == "list[str] is no list[~B]: str is no float"
+
+
+class Part(enum.IntFlag):
+    LEFT = 1
+    RIGHT = 2
+
+
+class Word(str):
+    """A text of a class of its own."""
+
+
+class Spoken(enum.StrEnum):
+    YES = "yes"
+
+
+class Deeper(TypedDict, Generic[T]):
+    value: T
+    inner: "Deeper[list[T]] | None"
+
+
+@pytest.mark.requirement("program:types:special")
+def test_flags_are_not_only_their_members_and_texts_of_any_class_are_no_items():
+    assert not assignable(Part, Literal[Part.LEFT, Part.RIGHT])
+    assert assignable(Part, Part)
+    assert not assignable(Word, Sequence[str])
+    assert not assignable(Spoken, Iterable[str])
+    assert assignable(Spoken, str)
+
+
+@pytest.mark.requirement("program:types:special")
+def test_a_record_that_holds_itself_with_ever_larger_arguments_is_decided():
+    assert assignable(Deeper[bool], Deeper[object])
+    assert not assignable(Deeper[int], Deeper[str])

@@ -85,7 +85,7 @@ def describe(found: TypeCheck) -> str:
 FITTING = {
     "date_time": [("2024-02-29T23:59:59Z", "2024-02-29T23:59:59+00:00")],
     "e164": [("+47 22 12 34 56", "+4722123456")],
-    "email": [("Ada.L+x@Mail.Example.COM", "Ada.L+x@mail.example.com")],
+    "email": [("a@b\xfccher.de", "a@xn--bcher-kva.de"), ("Ada.L+x@Mail.Example.COM", "Ada.L+x@mail.example.com")],
     "iata": [("OSL", "OSL")],
     "iban": [
         ("de89 3704 0044 0532 0130 00", "DE89370400440532013000"),
@@ -100,6 +100,7 @@ FITTING = {
     "url": [
         ("HTTPS://Example.com/A?b=c#d", "https://example.com/A?b=c#d"),
         ("http://[2001:db8::1]:8080/", "http://[2001:db8::1]:8080/"),
+        ("http://10.0.0.1/", "http://10.0.0.1/"),
     ],
     "uuid": [("6BA7B810-9dad-11d1-80b4-00c04fd430c8", "6ba7b810-9dad-11d1-80b4-00c04fd430c8")],
 }
@@ -112,6 +113,16 @@ def test_each_format_knows_its_texts_and_their_canonical_form():
         for text, canonical in texts:
             assert check_format(text, name) == FormatCheck(fits=True, canonical=canonical)
             assert check_format(canonical, name) == FormatCheck(fits=True, canonical=canonical)
+
+
+CHECK_DIGITS = "its check digits are none that ISO 7064 gives: those are 02 to 98"
+
+
+@pytest.mark.requirement("library:check-format:reason")
+@pytest.mark.parametrize("text", ["http://[::1]evil.example/", "http://[v1.a]/", "http://[::g]/"])
+def test_what_stands_in_brackets_of_a_url_is_an_address_and_nothing_else(text: str):
+    found = check_format(text, "url")
+    assert (found.fits, bool(found.reason)) == (False, True)
 
 
 @pytest.mark.requirement("library:check-format:reason")
@@ -145,6 +156,12 @@ def test_each_format_knows_its_texts_and_their_canonical_form():
         ("url", "https://", "it has no host"),
         ("url", "https://exa mple.com", "it has characters that no URL has"),
         ("url", "https://example.com:99999/", "Port out of range 0-65535"),
+        ("email", "a@fa\xdf.de", "what stands after the @ is no host name"),
+        ("email", "a@1.2.3.4", "what stands after the @ is no host name with a domain"),
+        ("email", "a@b.123", "what stands after the @ is no host name with a domain"),
+        ("iban", "GB01BARC20714583608387", CHECK_DIGITS),
+        ("url", "http://256.1.1.1", "'256.1.1.1' is no IPv4 address"),
+        ("url", "http://example.123/", "'example.123' ends in a number, as no domain does"),
         ("ipv4", "10.0.0.256", "it is not four numbers from 0 to 255"),
         ("luhn", "4111 1111 1111 1112", "its check digit is wrong"),
         ("url", "https://example.com/" + "a" * 3000, "it has 3020 characters, more than 2048"),
