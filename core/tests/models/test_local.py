@@ -56,9 +56,9 @@ def test_text_ends_at_a_stop_or_at_the_limit(smollm, said) -> None:
 @pytest.mark.requirement("models:local:too-long")
 def test_a_prompt_that_does_not_fit_is_said(smollm, gguf, said) -> None:
     with pytest.raises(TransportError) as caught:
-        ask(smollm, said("word " * 2000))
+        ask(smollm, said("word " * 4000))
     assert str(caught.value) == (
-        f"LocalModel({str(gguf)!r}): the prompt has 2031 tokens, and the context has 1024: "
+        f"LocalModel({str(gguf)!r}): the prompt has 4031 tokens, and the context has 2048: "
         f"shorten the prompt, or pass a larger context="
     )
     assert not caught.value.retryable

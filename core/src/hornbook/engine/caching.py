@@ -31,7 +31,7 @@ class Cache(Protocol):
 
 
 class MemoryCache:
-    """The newest `max_entries` outputs, by reference: what they hold must not be changed."""
+    """The newest `max_entries` outputs, by reference: the engine copies what can change."""
 
     def __init__(self, max_entries: int = 10_000) -> None:
         self._max_entries = max_entries

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from hornbook.engine.caching import Cache, Hit
+from hornbook.engine.copies import KEPT_OUT, copied
 from hornbook.engine.keys import Key, lasting
 from hornbook.engine.plans import Plan
 
@@ -25,10 +26,16 @@ class Claims:
         self._wake = wake
         self._kept: dict[Key, Hit] = {}
         self._claims: dict[Key, list[Strand] | None] = {}
+        self._loose: set[Key] = set()
 
     def look(self, key: Key) -> Hit | None:
-        """What is kept under `key`, once it could not be claimed."""
-        return self._kept.get(key)
+        """What is kept under `key`, once it could not be claimed; the value is the caller's."""
+        hit = self._kept.get(key)
+        return None if hit is None else _own(hit)
+
+    def keeps(self, key: Key) -> bool:
+        """Whether it is worth a claim: no output of the same call had to be left out before."""
+        return key not in self._loose
 
     def claim(self, key: Key, plan: Plan) -> bool:
         """Take it on oneself to make the call of `key`.
@@ -39,6 +46,7 @@ class Claims:
             return False
         cache = self._cache
         hit = None if cache is None else cache.get(lasting(key, plan), plan.work.output)
+        hit = None if hit is None else _own(hit)
         if hit is not None:
             self._kept[key] = hit
             return False
@@ -53,11 +61,25 @@ class Claims:
         waiting.append(strand)
 
     def settle(self, key: Key, hit: Hit | None, plan: Plan) -> None:
-        """End a claim; those who wait look again."""
+        """End a claim; those who wait look again.
+
+        What is kept is a copy, since its holder may change the output; what has none is not.
+        """
         waiting = self._claims.pop(key)
         if waiting is not None:
             self._wake(waiting)
-        if hit is not None:
-            self._kept[key] = hit
+        own = None if hit is None else _own(hit)
+        if own is not None:
+            self._kept[key] = own
             if self._cache is not None:
-                self._cache.put(lasting(key, plan), hit, plan.work.output)
+                self._cache.put(lasting(key, plan), own, plan.work.output)
+        elif hit is not None:
+            self._loose.add(key)
+
+
+def _own(hit: Hit) -> Hit | None:
+    """The hit with a copy of its value; the hit itself where the value never changes."""
+    value = copied(hit.value)
+    if value is hit.value:
+        return hit
+    return None if value is KEPT_OUT else hit._replace(value=value)

@@ -9,9 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hornbook import canon
 from hornbook.engine.caching import Hit
 from hornbook.engine.errors import CacheError
+from hornbook.engine.identity import identity
 from hornbook.engine.kept_reports import read_report, written_report
 from hornbook.log import logger
 
@@ -38,7 +38,7 @@ class DiskCache:
     """Keeps outputs as JSON in the file at `path`, which is made if it is not there.
 
     An output is written and read by its primitive's output type. One that would not come back
-    equal (a tuple under `Any`, say) is not kept.
+    equal (a tuple under `Any`, say, or a model with private attributes) is not kept.
 
     Raises:
         CacheError: the file cannot be used: it is no database, or one of another format.
@@ -88,8 +88,9 @@ class DiskCache:
             again = adapter.validate_json(written)
         except (ValueError, TypeError, RecursionError):
             return None
-        same = canon.dumps(again) == canon.dumps(value) and type(again) is type(value)
-        return written.decode() if same else None
+        held = identity(value, read_back=True)
+        same = held is not None and held == identity(again, read_back=True)
+        return written.decode() if same and type(again) is type(value) else None
 
     def _adapter(self, output: Any) -> "TypeAdapter[Any] | None":
         """What writes and reads values of a type; None where pydantic has no schema for it."""

@@ -42,7 +42,15 @@ class Engine:
     concurrency: bool = True
     """Branches whose needs are there run at the same time."""
     cache: "Literal['run'] | Cache | None" = "run"
-    """Where outputs of pure primitives are kept: for one run, in a cache of yours, or nowhere."""
+    """Where outputs of pure primitives are kept: for one run, in a cache of yours, or nowhere.
+
+    Calls are identical when no primitive could tell their inputs apart: in class, order and
+    content. Calls with inputs that may hold more than can be seen (objects of unknown classes,
+    of classes made in a function, or with private attributes, iterators, functions) are always
+    made, and outputs that cannot be copied are not kept. Who is given a kept output has a copy.
+    A primitive that changes its inputs in place is not pure, and has to say so; neither is one
+    whose model has to answer anew each time.
+    """
     batching: bool = True
     """Questions that wait for one model at the same time are sent as one batch."""
     pruning: bool = True
@@ -54,7 +62,9 @@ class Engine:
     substitutes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """By place: the value that the primitive there gives on every attempt, whatever it would do."""
     replay: "str | Path | Run | Sequence[Event] | None" = None
-    """A record, or the run that was recorded, whose completions stand in place of the models: no model is called.
+    """A record, or the run that was recorded: its completions stand in place of the models.
+
+    No model is called.
 
     Symbolic primitives run again; a step that differs from the record is a `ReplayError`. What
     a cache of yours answered when it was recorded has to be in the cache of the replay.

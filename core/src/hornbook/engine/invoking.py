@@ -181,6 +181,8 @@ class _Invocation:
         """Look into the cache before the attempt is made."""
         request, here, plan = self._requested(), self._here, self._plan
         key = key_of(plan, self._inputs, request, self._attempt, self._frame[FEEDBACK])
+        if key is not None and not here.claims.keeps(key):
+            key = None
         if key is not None and not here.claims.claim(key, plan):
             hit = here.claims.look(key)
             if hit is None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hornbook import canon
+from hornbook.engine.identity import identity
 from hornbook.engine.plans import Plan
 from hornbook.step.attempts import Feedback
 
@@ -13,11 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["Key", "key_of", "lasting"]
 
 Key: TypeAlias = tuple[Any, ...]
-"""The key of one attempt in one run: plan, attempt, and what was said, as canonical bytes or,
-where that is a few plain values, as they are."""
+"""The key of one attempt in one run: plan, attempt, and what was said, as bytes or, where that
+is a few plain values, as they are."""
 
-_DESCRIBED = b'"$repr"'
-"""Stands in canonical bytes exactly where a value was described and not written."""
 _PLAIN = frozenset((str, int, bool, type(None)))
 _plain: set[tuple[type, ...]] = set()
 """Types of inputs that were found plain: asking is a third of a key's cost."""
@@ -30,19 +29,19 @@ def key_of(
     attempt: int,
     told: Feedback | None,
 ) -> Key | None:
-    """The key of an attempt; None where the inputs cannot be told apart by what they say."""
+    """The key of an attempt; None where the inputs cannot be told apart by what they hold."""
     if request is None and told is None:
         values = tuple(inputs.values())
         types = tuple(map(type, values))
         if types in _plain or _are_plain(types):
             return plan.number, attempt, tuple(inputs), types, values
-    said: dict[str, Any] = {"inputs": inputs}
+    said: dict[str, Any] = {}
     if request is not None:
         said["request"] = request.digest
     if told is not None:
         said["feedback"] = [str(violation) for violation in told.report.violations]
-    written = canon.dumps(said)
-    return None if _DESCRIBED in written else (plan.number, attempt, written)
+    written = identity(dict(inputs), told=said)
+    return None if written is None else (plan.number, attempt, written)
 
 
 def lasting(key: Key, plan: Plan) -> str:
@@ -50,7 +49,7 @@ def lasting(key: Key, plan: Plan) -> str:
     if len(key) == 3:
         written: bytes = key[2]
     else:
-        written = canon.dumps({"inputs": dict(zip(key[2], key[4], strict=True))})
+        written = canon.dumps([key[2], key[4]])
     return canon.digest({**plan.names(), "attempt": key[1], "said": written.decode()})
 
 

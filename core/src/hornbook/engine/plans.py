@@ -3,7 +3,7 @@
 Its operation under the controls, how it is called, and what of it goes into cache keys.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -64,6 +64,9 @@ class Plan:
         self.number = numbers.setdefault(identity, len(numbers))
         """Stands for the primitive in keys of this run: equal for equal primitives."""
         self.meta = None if operation.meta is _NO_META else operation.meta
+        if not controls.contracts and work.operation.contract is not None:
+            # The record says so: what was not held to its contract is no example of it.
+            self.meta = _unheld(operation.meta)
 
     def names(self) -> dict[str, Any]:
         """The identity in a cache that outlives the run."""
@@ -111,6 +114,13 @@ def _controlled_contract(contract: Contract[Any], controls: Controls) -> Contrac
 def is_judged(contract: Contract[Any]) -> bool:
     """Whether holding a value to the contract may ask a judge."""
     return any(clause.assurance == "measured" for clause in contract.requires + contract.ensures)
+
+
+def _unheld(meta: Callable[..., Mapping[str, Any]]) -> Callable[..., Mapping[str, Any]]:
+    def told(args: tuple[Any, ...], inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**meta(args, inputs), "contract": "not held"}
+
+    return told
 
 
 def _asked(*args: Any, **inputs: Any) -> Any:

@@ -29,6 +29,8 @@ class Recorded:
     """What the model answered."""
     model: str
     satisfied: bool
+    held: bool = True
+    """Whether it was held to its contract: an engine may be told not to."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,6 +86,7 @@ class _Open:
     satisfied: _Asked | None = None
     other: bool = False
     """Whether a fallback or a hook has taken over, so that no model call is an attempt."""
+    held: bool = True
     told: bool = False
     """Whether the record speaks of attempts one by one."""
 
@@ -113,9 +116,12 @@ class _Run:
     def _begin(self, event: Event) -> None:
         parent = self.open.get(event.parent or "")
         if event.data.get("step") != "model":
-            place = _mapping(event.data.get("meta")).get("place")
+            meta = _mapping(event.data.get("meta"))
             self.open[event.id] = _Open(
-                id=event.id, inputs=event.data.get("inputs"), program=place is None
+                id=event.id,
+                inputs=event.data.get("inputs"),
+                program=meta.get("place") is None,
+                held=meta.get("contract") != "not held",
             )
         elif parent is not None and not parent.other:
             asked = _asked(event, parent.id)
@@ -146,6 +152,7 @@ class _Run:
             text=asked.text or "",
             model=asked.model,
             satisfied=asked is step.satisfied,
+            held=step.held,
         )
 
     def close(self, counted: Steps) -> Iterator[Recorded]:

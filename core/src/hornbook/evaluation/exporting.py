@@ -17,6 +17,7 @@ from hornbook.errors import DefinitionError, TraceError
 from hornbook.evaluation.attempts import Steps, attempts_of
 from hornbook.evaluation.errors import EvaluationError
 from hornbook.evaluation.examples import Examples, examples_of
+from hornbook.evaluation.holding import holding
 from hornbook.evaluation.targets import Lesson, Refusal, lessons
 from hornbook.trace.events import Event
 from hornbook.trace.reader import list_runs, read
@@ -51,8 +52,8 @@ class Manifest:
     without_model: int
     """Steps that asked no model: answered from a cache, or stopped before."""
     refused: Mapping[str, int]
-    """Attempts that became no example, by reason: `violated`, `redacted`, `cut`, `duplicate`,
-    `conflict`."""
+    """Attempts that became no example, by reason: `violated`, `unheld`, `redacted`, `cut`,
+    `duplicate`, `conflict`."""
     unused_corrections: int = 0
     """Corrections of inputs that no attempt had."""
     unreadable: tuple[str, ...] = ()
@@ -117,8 +118,9 @@ def export_sft(
     unreadable: list[str] = []
     counted = Steps()
     used: set[str] = set()
+    meets = None if isinstance(primitive, str) else holding(primitive)
     attempts = attempts_of(_events(traces, unreadable), name, counted)
-    found, refused = _sorted_out(lessons(attempts, corrections, system, used))
+    found, refused = _sorted_out(lessons(attempts, corrections, system, used, meets))
     if not found:
         raise EvaluationError(_nothing(name, counted, refused, unreadable))
     held_out = _held_out(found, validation, seed)
@@ -243,5 +245,9 @@ def _write(
         (folder / file).write_text(text, encoding="utf-8", newline="\n")
 
 
+_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+"""What ends a line for some readers of text, and not for JSON: escaped, as JSON allows."""
+
+
 def _line(data: Mapping[str, Any]) -> str:
-    return json.dumps(data, ensure_ascii=False)
+    return json.dumps(data, ensure_ascii=False).translate(_LINE_ENDS)

@@ -6,7 +6,7 @@ What was redacted or cut in the record is refused: a model must learn neither.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -17,10 +17,11 @@ from hornbook.evaluation.examples import Example
 
 __all__ = ["Lesson", "Refusal", "lessons"]
 
-Refusal: TypeAlias = Literal["violated", "redacted", "cut", "duplicate", "conflict"]
-"""Why an attempt is no example: its contract was not satisfied and no correction is there; the
-record withholds a secret in it; the record has it cut; there is one like it; there is one with
-the same messages and another target."""
+Refusal: TypeAlias = Literal["violated", "unheld", "redacted", "cut", "duplicate", "conflict"]
+"""Why an attempt is no example: its contract was not satisfied and no correction is there; it
+was not held to its contract, or does not meet it now, and no correction is there; the record
+withholds a secret in it; the record has it cut; there is one like it; there is one with the
+same messages and another target."""
 
 _WITHHELD = re.compile(r"<redact(?:ed|ion failed)>")
 _CUT = re.compile(r"\.\.\. \[cut, \d+ characters in all\]")
@@ -45,6 +46,7 @@ def lessons(
     gold: Sequence[Example] = (),
     system: str | None = None,
     used: set[str] | None = None,
+    meets: Callable[[Recorded], bool] | None = None,
 ) -> Iterator[Lesson | Refusal]:
     """A training example for each attempt, or why it is none.
 
@@ -53,6 +55,7 @@ def lessons(
         gold: inputs with the right outputs, whatever the model answered.
         system: the system message of examples whose prompt has none.
         used: filled with the keys of the corrections that speak of some attempt.
+        meets: whether what was answered meets the primitive's contract as it is now.
     """
     right = {_inputs_key(one.input): one for one in gold}
     used = set() if used is None else used
@@ -63,6 +66,9 @@ def lessons(
             yield "violated"
             continue
         text, corrected = target
+        if not corrected and not (attempt.held and (meets is None or meets(attempt))):
+            yield "unheld"
+            continue
         lesson = _lesson(attempt, text, corrected, system)
         yield _refusal(lesson, taught) or lesson
 

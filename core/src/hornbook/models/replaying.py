@@ -1,8 +1,9 @@
 """Replay: a model that gives the answers that a record holds, and no others.
 
 Forethought 3.1 asks for "deterministic replay". What is replayed finds its answer by the
-digest of the request, in order of occurrence; a request that the record does not hold is
-drift, and the error says what differs from the nearest one that it does hold.
+place in the program from which it asks and the digest of the request; where the record has
+no such place, by the digest in order of occurrence. A request that the record does not hold
+is drift, and the error says what differs from the nearest one that it does hold.
 """
 
 import re
@@ -11,16 +12,17 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from hornbook.canon import digest
 from hornbook.errors import BudgetExceeded
 from hornbook.models.drift import nearest, what_differs
 from hornbook.models.failures import ReplayError, TransportError
 from hornbook.models.protocol import Model
+from hornbook.models.raising import raised_again
 from hornbook.models.values import Completion, Finish, Request, Usage
 from hornbook.trace.events import Event
-from hornbook.trace.frame import OPERATION, current
+from hornbook.trace.frame import META, OPERATION, PARENT, Frame, current
 
 __all__ = ["RecordedModel", "recorded"]
 
@@ -94,6 +96,8 @@ class _Step:
     model: str
     request: str
     inputs: Mapping[str, Any]
+    around: tuple[str, str] | None
+    """The nearest step around it that has a place: its id, and the place."""
     attempts: list[Completion | Exception] = field(default_factory=list[Completion | Exception])
     last: str = ""
     """What the record says of the last attempt that failed."""
@@ -124,12 +128,13 @@ class _Step:
         elif failed and error in (self.last, ""):  # "" where a plugin stood in for it
             cast("TransportError", failed[0]).retryable = False
         else:
-            self.attempts.append(
-                ReplayError(
-                    f"{self._who()} ended with {error!r:.200}, which cannot be raised again",
-                    step=self.name,
-                )
-            )
+            self.attempts.append(raised_again(error) or self._lost(error))
+
+    def _lost(self, error: str) -> ReplayError:
+        return ReplayError(
+            f"{self._who()} ended with {error!r:.200}, which cannot be raised again",
+            step=self.name,
+        )
 
     def _completion(self, data: Mapping[str, Any]) -> Completion | Exception:
         text = data.get("answer", data.get("output"))
@@ -155,17 +160,57 @@ class _Step:
         return f"step {self.name!r} of the record"
 
 
+class _Occurrences:
+    """Numbers steps among those of the same place, in the order in which they first ask."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._numbers: dict[object, tuple[int, object]] = {}
+
+    def number(self, place: str, key: object, held: object = None) -> int:
+        """The number of a step; `held` is kept, so that a key that is its id stays its own."""
+        if key not in self._numbers:
+            self._numbers[key] = self._counts.get(place, 0), held
+            self._counts[place] = self._numbers[key][0] + 1
+        return self._numbers[key][0]
+
+
+_Key: TypeAlias = tuple[str, str | None, int | None]
+"""Digest of a request; the place around it; the occurrence of that place. None is any."""
+
+
+@dataclass(slots=True, eq=False)
+class _Left:
+    """What is left of the attempts of a step."""
+
+    model: str
+    attempts: deque[Completion | Exception]
+
+
 class _Recording:
     """The model steps of a record, each with what is left of its attempts."""
 
     def __init__(self, source: str | Path | Iterable[Event]) -> None:
         self._steps = _steps(source)
         self._lock = threading.Lock()
-        self._left: dict[str, deque[tuple[_Step, deque[Completion | Exception]]]] = {}
+        self._all: list[_Left] = []
+        self._left: dict[_Key, deque[_Left]] = {}
+        self._asking = _Occurrences()
+        """Of the steps that ask now."""
+        asked = _Occurrences()
         for step in self._steps:
             if step.attempts:
-                queue = self._left.setdefault(step.request, deque())
-                queue.append((step, deque(step.attempts)))
+                self._keep(step, asked)
+
+    def _keep(self, step: _Step, asked: _Occurrences) -> None:
+        left = _Left(step.model, deque(step.attempts))
+        self._all.append(left)
+        around = None
+        if step.around is not None:
+            key, place = step.around
+            around = place, asked.number(place, key)
+        for one in _keys(step.request, around):
+            self._left.setdefault(one, deque()).append(left)
 
     def models(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(step.model for step in self._steps))
@@ -175,7 +220,7 @@ class _Recording:
 
     def left(self) -> int:
         with self._lock:
-            return sum(len(queue) for queue in self._left.values())
+            return sum(bool(one.attempts) for one in self._all)
 
     def answer(self, request: Request, like: str) -> Completion:
         given = self._take(request, like)
@@ -186,16 +231,25 @@ class _Recording:
         return given
 
     def _take(self, request: Request, like: str) -> Completion | Exception | None:
+        around = _placed(current.get())
         with self._lock:
-            queue = self._left.get(request.digest, deque())
-            for at, (step, attempts) in enumerate(queue):
-                if like and step.model != like:
-                    continue
-                given = attempts.popleft()
-                if not attempts:
-                    del queue[at]
-                return given
+            number = None
+            if around is not None:
+                place, frame = around
+                number = place, self._asking.number(place, id(frame), frame)
+            for key in _keys(request.digest, number):
+                left = self._first(key, like)
+                if left is not None:
+                    return left.attempts.popleft()
         return None
+
+    def _first(self, key: _Key, like: str) -> _Left | None:
+        queue = self._left.get(key)
+        if queue is None:
+            return None
+        while queue and not queue[0].attempts:
+            queue.popleft()
+        return next((one for one in queue if one.attempts and like in ("", one.model)), None)
 
     def _drift(self, request: Request, like: str) -> ReplayError:
         step = _step_here()
@@ -227,20 +281,36 @@ def _spent(error: str, failed: Sequence[Completion | Exception]) -> BudgetExceed
     return raised
 
 
+def _keys(request: str, around: tuple[str, int] | None) -> list[_Key]:
+    """Where an answer is looked for: at its very place first, at last by the request alone."""
+    alone: list[_Key] = [(request, None, None)]
+    return alone if around is None else [(request, *around), (request, around[0], None), *alone]
+
+
+def _placed(frame: Frame | None) -> tuple[str, Frame] | None:
+    """The place of the nearest step around that has one, and its frame."""
+    while frame is not None:
+        meta: Mapping[str, Any] = frame[META] or {}
+        place = meta.get("place")
+        if isinstance(place, str):
+            return place, frame
+        frame = frame[PARENT]
+    return None
+
+
 def _steps(source: str | Path | Iterable[Event]) -> list[_Step]:
     from hornbook.trace.reader import read
 
     events = read(source) if isinstance(source, str | Path) else source
     found: dict[str, _Step] = {}
+    around: dict[str, tuple[str, str]] = {}
     for event in events:
         data = event.data
-        meta = data.get("meta")
-        if event.kind == "step.start" and data.get("step") == "model" and isinstance(meta, dict):
-            named = cast("dict[str, Any]", meta)
-            if "request" in named and "model" in named:
-                found[event.id] = _Step(
-                    event.name, str(named["model"]), str(named["request"]), data.get("inputs", {})
-                )
+        if event.kind == "step.start":
+            _note_place(event, around)
+            step = _model_step(event, around)
+            if step is not None:
+                found[event.id] = step
         elif event.kind == "attempt" and event.status == "error" and event.id in found:
             found[event.id].failed(data)
         elif event.kind == "decision" and event.name == "proceed" and event.id in found:
@@ -248,6 +318,27 @@ def _steps(source: str | Path | Iterable[Event]) -> list[_Step]:
         elif event.kind == "step.end" and event.id in found:
             found[event.id].ended(data)
     return list(found.values())
+
+
+def _note_place(event: Event, around: dict[str, tuple[str, str]]) -> None:
+    meta: Mapping[str, Any] = event.data.get("meta") or {}
+    place = meta.get("place")
+    if isinstance(place, str):
+        around[event.id] = event.id, place
+    elif event.parent in around:
+        around[event.id] = around[event.parent]
+
+
+def _model_step(event: Event, around: Mapping[str, tuple[str, str]]) -> _Step | None:
+    data = event.data
+    meta = data.get("meta")
+    if data.get("step") != "model" or not isinstance(meta, dict):
+        return None
+    named = cast("dict[str, Any]", meta)
+    if "request" not in named or "model" not in named:
+        return None
+    inputs, model, request = data.get("inputs", {}), str(named["model"]), str(named["request"])
+    return _Step(event.name, model, request, inputs, around.get(event.id))
 
 
 def _step_here() -> str:

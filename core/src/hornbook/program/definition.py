@@ -66,7 +66,9 @@ def enforced(
         if not isinstance(cast("object", text), str) or not text.strip():
             raise DefinitionError(f"primitive {step!r}: its {what} is a text that is not empty")
     if given is None:
-        return Contract[Any](step, version=version, output=output, ensures=[*before, finite_clause])
+        # A value of these types is no NaN and holds none.
+        finite = [] if any(output is one for one in (int, str, bool)) else [finite_clause]
+        return Contract[Any](step, version=version, output=output, ensures=[*before, *finite])
     if not isinstance(cast("object", given), Contract):
         raise DefinitionError(f"primitive {step!r}: contract={given!r} is no Contract")
     given.refuse_unknown_inputs(names, step)

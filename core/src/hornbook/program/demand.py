@@ -1,6 +1,6 @@
 """What a program asks of the value that it is given, read from its parts."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -45,8 +45,17 @@ class Free:
     """It has passed over the nearest Parallel, as an `outer` one does."""
 
 
-def free_refs(node: Program) -> Iterator[Free]:
+def free_refs(node: Program) -> tuple[Free, ...]:
     """The references in a program that a Parallel around it has to resolve."""
+    known = node._free  # pyright: ignore[reportPrivateUsage]
+    if known is None:
+        # A node never changes, so this is read once and not by each composition around it.
+        known = tuple(_free_refs(node))
+        node._set(_free=known)  # pyright: ignore[reportPrivateUsage]
+    return known
+
+
+def _free_refs(node: Program) -> Iterator[Free]:
     if isinstance(node, Primitive):
         made = cast("Primitive[..., Any]", node)
         for name, one in made.bindings.items():
@@ -76,6 +85,14 @@ def demand_of(node: Program, place: str) -> Demand:
     Raises:
         ProgramError: two of its parts ask what no value can be at once.
     """
+    known = node._demand  # pyright: ignore[reportPrivateUsage]
+    if known is None:
+        known = _demand_of(node, place)
+        node._set(_demand=known)  # pyright: ignore[reportPrivateUsage]
+    return known
+
+
+def _demand_of(node: Program, place: str) -> Demand:
     match node:
         case Primitive():
             return _of_primitive(cast("Primitive[..., Any]", node))
@@ -129,24 +146,67 @@ def _plain(tp: Any) -> Any:
 
 def _all(place: str, demands: Iterable[tuple[str, Demand]]) -> Demand:
     """What meets all of several demands on one value."""
-    asked = [(at, demand) for at, demand in demands if demand.whole is not Any]
-    for many in range(2, len(asked) + 1):
-        if _meeting([demand for _, demand in asked[:many]]) is None:
-            raise _conflict(place, asked[:many])
-    return _meeting([demand for _, demand in asked]) or _ANYTHING
+    met, before = _Met(), list[tuple[str, Demand]]()
+    for at, demand in _distinct(demands):
+        if not met.add(demand):
+            raise _conflict(place, [*before, (at, demand)])
+        before.append((at, demand))
+    return met.demand or _ANYTHING
 
 
-def _meeting(demands: list[Demand]) -> Demand | None:
-    """One of the demands that meets the others, or the record of all their ports."""
-    ports = demands[0].ports if demands else None
-    for demand in demands[1:]:
-        ports = _both_ports(ports, demand.ports)
-    for one in demands:
-        if one.whole is not _NOTHING and all(_meets(one.whole, each) for each in demands):
-            return Demand(whole=one.whole, ports=ports)
-    if ports is not None and any(one.whole is _NOTHING for one in demands):
-        return Demand(ports=ports)
-    return None
+def _distinct(demands: Iterable[tuple[str, Demand]]) -> Iterator[tuple[str, Demand]]:
+    """Each demand once: most parts of a wide composition ask the same."""
+    seen = set[Hashable]()
+    for at, demand in demands:
+        if demand.whole is Any:
+            continue
+        ports = None if demand.ports is None else tuple(demand.ports.items())
+        key = (demand.whole, ports)
+        try:
+            if key in seen:
+                continue
+            seen.add(key)
+        except TypeError:  # a type with metadata that has no hash
+            pass
+        yield at, demand
+
+
+class _Met:
+    """What meets the demands added so far: one of their types, or the record of all their ports."""
+
+    def __init__(self) -> None:
+        self._added: list[Demand] = []
+        self._meeting: list[Any] = []
+        """The types asked that meet every demand, in the order in which they were asked."""
+        self._tried: list[Any] = []
+        self._ports: dict[str, Any] | None = {}
+        self._by_ports = False
+
+    def add(self, demand: Demand) -> bool:
+        """Take one more in; whether something still meets them all."""
+        self._meeting = [tp for tp in self._meeting if _meets(tp, demand)]
+        whole = demand.whole
+        if whole is _NOTHING:
+            self._by_ports = True
+        elif whole not in self._tried:
+            self._tried.append(whole)
+            if all(_meets(whole, each) for each in self._added):
+                self._meeting.append(whole)
+        self._ports = _both_ports(self._ports, demand.ports)
+        self._added.append(demand)
+        return self.demand is not None
+
+    @property
+    def demand(self) -> Demand | None:
+        """The one that stands for all of them; None where there is none."""
+        if self._meeting:
+            return Demand(whole=self._meeting[0], ports=self._ports)
+        return Demand(ports=self._ports) if self._by_ports and self._ports is not None else None
+
+
+def _meeting(one: Demand, other: Demand) -> bool:
+    met = _Met()
+    return met.add(one) and met.add(other)
 
 
 def _meets(tp: Any, demand: Demand) -> bool:
@@ -158,7 +218,7 @@ def _meets(tp: Any, demand: Demand) -> bool:
 def _conflict(place: str, asked: list[tuple[str, Demand]]) -> ProgramError:
     """The last of the demands is met by nothing that meets those before."""
     at, last = asked[-1]
-    before = [(other, one) for other, one in asked[:-1] if _meeting([one, last]) is None]
+    before = [(other, one) for other, one in asked[:-1] if not _meeting(one, last)]
     other, one = before[0] if before else asked[-2]
     return ProgramError(
         f"{place}: all its parts are given the same value, and {other} asks {type_name(one.type)} "
@@ -173,14 +233,14 @@ def _narrower(one: Any, other: Any) -> Any:
 
 
 def _both_ports(
-    one: Mapping[str, Any] | None, other: Mapping[str, Any] | None
-) -> Mapping[str, Any] | None:
+    one: dict[str, Any] | None, other: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """`one` with the ports of the other as well, in place: it grows with each demand."""
     if one is None or other is None:
         return None
-    merged = dict(one)
     for name, tp in other.items():
-        found = _narrower(merged[name], tp) if name in merged else tp
+        found = _narrower(one[name], tp) if name in one else tp
         if found is _NOTHING:
             return None
-        merged[name] = found
-    return merged
+        one[name] = found
+    return one

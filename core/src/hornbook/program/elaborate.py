@@ -97,6 +97,19 @@ def _walked(typed: Typed, place: str, depth: int) -> Iterator[Placed]:
 
 
 def _typed(node: Program, source: Any, scope: Scope | None, place: str) -> Typed:
+    known: Typed | None = getattr(node, "_typed", None)
+    # What it was typed as by itself holds here too, when it is given the same and refers to
+    # nothing around: so composing does not type all that is below once more.
+    if known is not None and not free_refs(node) and _same_type(known.input, source):
+        return known
+    return _typed_anew(node, source, scope, place)
+
+
+def _same_type(one: Any, other: Any) -> bool:
+    return one is other or (type(one) is type(other) and one == other)
+
+
+def _typed_anew(node: Program, source: Any, scope: Scope | None, place: str) -> Typed:
     match node:
         case Primitive():
             return _primitive(cast("Primitive[..., Any]", node), source, scope, place)
@@ -200,16 +213,16 @@ def _in_order(needs: Mapping[str, tuple[str, ...]], place: str) -> list[str]:
     Raises:
         ProgramError: they need each other in a circle; it is named.
     """
-    order: list[str] = []
+    order: dict[str, None] = {}
     for name in needs:
         _visit(name, needs, order, (), place)
-    return order
+    return list(order)
 
 
 def _visit(
     name: str,
     needs: Mapping[str, tuple[str, ...]],
-    order: list[str],
+    order: dict[str, None],
     way: tuple[str, ...],
     place: str,
 ) -> None:
@@ -220,7 +233,7 @@ def _visit(
         return
     for other in needs.get(name, ()):
         _visit(other, needs, order, (*way, name), place)
-    order.append(name)
+    order[name] = None
 
 
 def _conditional(node: Conditional, source: Any, scope: Scope | None, place: str) -> Typed:

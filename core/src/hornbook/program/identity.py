@@ -11,6 +11,7 @@ from hornbook.program.binding import Ref
 from hornbook.program.definition import Definition
 from hornbook.program.node import Program
 from hornbook.program.operators import Conditional, Constant, Fallback, Holds, Iterate
+from hornbook.program.ordered import as_data
 from hornbook.program.primitives import Primitive
 from hornbook.step.recover import Recover
 
@@ -37,7 +38,7 @@ def _identity(node: Program) -> dict[str, Any]:
             bound = {name: _bound(value) for name, value in made.bindings.items()}
             return {**found, "definition": definition_digest(made.definition), "bound": bound}
         case Constant():
-            return {**found, "value": canon.encode(node.value)}
+            return {**found, **as_data(node.value)}
         case Holds():
             return {**found, "contract": node.contract.digest}
         case Conditional():
@@ -124,7 +125,7 @@ def _held(value: Any) -> Any:
 def _bound(value: Any) -> Any:
     if isinstance(value, Ref):
         return {"ref": value.name, "outer": value.outer}
-    return {"value": canon.encode(value)}
+    return as_data(value)
 
 
 def _type_name(kind: type[Any]) -> str:

@@ -41,6 +41,10 @@ class Program(ABC):
     _typed: "Typed"
     _accepts: Any = None
     """The check of what it is given, made when it is first run."""
+    _demand: Any = None
+    """What it asks of its value, and"""
+    _free: Any = None
+    """the references that lead out of it: both read once, when it is built."""
 
     def _set(self, **attributes: object) -> None:
         for attribute, value in attributes.items():

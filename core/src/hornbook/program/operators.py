@@ -65,7 +65,7 @@ class Parallel(Program):
             references in a circle.
     """
 
-    def __init__(self, *unnamed: Part, **named: Part) -> None:
+    def __init__(self, /, *unnamed: Part, **named: Part) -> None:
         branches: dict[str, Program] = {}
         for at, part in enumerate(unnamed):
             branch = lifted(part, f"Parallel, branch {at}")
@@ -80,6 +80,11 @@ class Parallel(Program):
         for name, part in named.items():
             if name in branches:
                 raise ProgramError(f"Parallel: two branches have the name {name!r}")
+            if not name.isidentifier():
+                raise ProgramError(
+                    f"Parallel: the branch name {name!r} is no identifier: it is a port and part "
+                    f"of places, so write it with letters, digits and underscores"
+                )
             branches[name] = lifted(part, f"Parallel, branch {name!r}")
         if not branches:
             raise ProgramError("Parallel(): it has one branch at least")

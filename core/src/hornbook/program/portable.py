@@ -23,6 +23,7 @@ from hornbook.program.operators import (
     Passing,
     Sequence,
 )
+from hornbook.program.ordered import from_data
 from hornbook.program.primitives import Primitive, lifted, primitive
 from hornbook.program.references import load_primitive
 from hornbook.program.written import written
@@ -237,4 +238,4 @@ def _bound(data: Data) -> Any:
 def _value(data: Data) -> Any:
     if "enum" in data:
         return cast("Any", load(data["enum"]))[data["member"]]
-    return canon.decode(data["value"])
+    return from_data(data)

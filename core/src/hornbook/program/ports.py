@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
 from typing_extensions import TypedDict, is_typeddict
@@ -24,7 +25,26 @@ def type_name(tp: Any) -> str:
 
 
 def ports_type(ports: Mapping[str, Any]) -> Any:
-    """The type of a record with exactly these names: a TypedDict, a dict at run time."""
+    """The type of a record with exactly these names: a TypedDict, a dict at run time.
+
+    The same names of the same types give the same type while it is in use: so a program that
+    stands in a larger one is known to be given what it was typed for.
+    """
+    key = tuple(ports.items())
+    try:
+        known = _MADE.get(key)
+    except TypeError:  # a type with metadata that has no hash
+        return _made(ports)
+    if known is None:
+        known = _made(ports)
+        _MADE[key] = known
+    return known
+
+
+_MADE: WeakValueDictionary[tuple[tuple[str, Any], ...], Any] = WeakValueDictionary()
+
+
+def _made(ports: Mapping[str, Any]) -> Any:
     shown = ", ".join(f"{name}: {type_name(tp)}" for name, tp in ports.items())
     make: Any = TypedDict
     made = make(f"{{{shown}}}", dict(ports))

@@ -5,14 +5,15 @@ is assignable is also accepted by the other type's strict check at run time: tha
 bool is no int here, and a str no sequence of str.
 """
 
-from collections import abc
+from collections import Counter, abc
+from collections.abc import Mapping
 from enum import Enum
 from types import NoneType
 from typing import Any, Never, NoReturn, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from typing_extensions import is_protocol, is_typeddict
 
-from hornbook.contracts.fields import field_types
+from hornbook.contracts.fields import FieldType, field_types
 from hornbook.contracts.members import class_of
 from hornbook.program.ports import is_ports, ports_of, type_name
 from hornbook.program.types_forms import (
@@ -32,6 +33,8 @@ Solved: TypeAlias = dict[Any, Any]
 """What each type variable of the asked types stands for."""
 
 _NEVER = (Never, NoReturn)
+_DEEPEST = 8
+"""How often a record may stand in itself before two of them are taken to be alike."""
 _ITEM_KINDS = (
     list,
     set,
@@ -66,6 +69,7 @@ class _Comparison:
     def __init__(self, solved: Solved) -> None:
         self._solved = solved
         self._under_way: set[tuple[Any, Any]] = set()
+        self._records: Counter[tuple[Any, Any]] = Counter()
 
     def compare(self, source: Any, target: Any) -> str | None:
         source, target = bare(source), bare(target)
@@ -178,7 +182,8 @@ class _Comparison:
         return self._arguments(source, target, wanted) if get_args(target) else None
 
     def _items(self, source: Any, target: Any, wanted: type[Any]) -> str | None:
-        if class_of(source) in (str, bytes, bytearray):
+        kind = class_of(source)
+        if kind is not None and issubclass(kind, str | bytes | bytearray):
             return f"{type_name(source)} is no {type_name(target)}: its characters are no items"
         return self._arguments(source, target, wanted)
 
@@ -228,6 +233,17 @@ class _Comparison:
         given = ports_of(source) if is_ports(target) else _typed_keys(source)
         if given is None:
             return _differ(source, target)
+        # A generic record may hold itself with ever larger arguments, so that no pair comes again.
+        pair = (class_of(source), class_of(target))
+        if self._records[pair] == _DEEPEST:
+            return None
+        self._records[pair] += 1
+        try:
+            return self._fields(source, target, given)
+        finally:
+            self._records[pair] -= 1
+
+    def _fields(self, source: Any, target: Any, given: Mapping[str, FieldType]) -> str | None:
         for name, asked in field_types(target).items():
             here = given.get(name)
             if here is None:

@@ -2,7 +2,7 @@
 
 from collections import abc
 from collections.abc import Collection
-from enum import Enum
+from enum import Enum, Flag
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -92,7 +92,8 @@ def labels_of(tp: Any) -> tuple[Any, ...] | None:
             found.append(None)
         elif is_literal(one):
             found += get_args(one)
-        elif isinstance(one, type) and issubclass(one, Enum):
+        elif isinstance(one, type) and issubclass(one, Enum) and not issubclass(one, Flag):
+            # Flags are combined: a value of a Flag need not be one of its members.
             found += list(one)
         else:
             return None

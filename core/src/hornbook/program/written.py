@@ -14,6 +14,7 @@ from hornbook.program.errors import ProgramError
 from hornbook.program.identity import definition_digest
 from hornbook.program.node import Program
 from hornbook.program.operators import Conditional, Constant, Fallback, Holds, Iterate, Parallel
+from hornbook.program.ordered import as_data
 from hornbook.program.primitives import Primitive
 from hornbook.program.references import primitive_reference, reference_or_refuse
 from hornbook.step.recover import Recover
@@ -164,4 +165,4 @@ def _value(value: Any, place: str) -> Data:
     read = canon.decode(encoded)
     if type(read) is not type(value) or read != value:
         raise ProgramError(f"{place} cannot be written as JSON: {value!r:.80} is no plain data")
-    return {"value": encoded}
+    return as_data(value)

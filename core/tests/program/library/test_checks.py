@@ -85,7 +85,10 @@ def describe(found: TypeCheck) -> str:
 FITTING = {
     "date_time": [("2024-02-29T23:59:59Z", "2024-02-29T23:59:59+00:00")],
     "e164": [("+47 22 12 34 56", "+4722123456")],
-    "email": [("a@b\xfccher.de", "a@xn--bcher-kva.de"), ("Ada.L+x@Mail.Example.COM", "Ada.L+x@mail.example.com")],
+    "email": [
+        ("a@b\xfccher.de", "a@xn--bcher-kva.de"),
+        ("Ada.L+x@Mail.Example.COM", "Ada.L+x@mail.example.com"),
+    ],
     "iata": [("OSL", "OSL")],
     "iban": [
         ("de89 3704 0044 0532 0130 00", "DE89370400440532013000"),

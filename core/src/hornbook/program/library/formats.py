@@ -92,17 +92,39 @@ def _host_problem(host: str) -> str:
     return ""
 
 
+def _domain_problem(host: str) -> str:
+    # A name that ends in a number is read as an address (RFC 3696, 2; the URL standard).
+    return _host_problem(host) or (
+        f"{host[:60]!r} ends in a number, as no domain does"
+        if host.removesuffix(".").rpartition(".")[2].isdigit()
+        else ""
+    )
+
+
+def _ascii_domain(domain: str) -> str | None:
+    """A domain as it is looked up; None where IDNA 2003 would make another name of it.
+
+    It maps `ß` to `ss`, which is somebody else's domain; only the case of letters is free.
+    """
+    try:
+        host = domain.encode("idna").decode("ascii")
+        back = host.encode("ascii").decode("idna")
+    except UnicodeError:
+        return None
+    same = domain.isascii() or back.lower() == domain.lower()
+    return host if same else None
+
+
 def _email(text: str) -> str | Unfit:
     local, at, domain = text.rpartition("@")
     if not at:
         return Unfit("it has no @")
     if len(local) > 64 or not _LOCAL.fullmatch(local):
         return Unfit("what stands before the @ is no mailbox")
-    try:
-        host = domain.encode("idna").decode("ascii")
-    except UnicodeError:
+    host = _ascii_domain(domain)
+    if host is None:
         return Unfit("what stands after the @ is no host name")
-    if _host_problem(host) or "." not in host:
+    if _domain_problem(host) or "." not in host:
         return Unfit("what stands after the @ is no host name with a domain")
     return f"{local}@{host.lower()}"
 
@@ -126,7 +148,7 @@ _IBAN_LENGTHS: Mapping[str, int] = {
     **dict.fromkeys(("LY", "PT", "ST"), 25),
     **dict.fromkeys(("IS", "TR"), 26),
     **dict.fromkeys(("BI", "DJ", "FR", "GR", "IT", "MC", "MR", "SM"), 27),
-    **dict.fromkeys(("AL", "AZ", "BY", "CY", "DO", "GT", "HU", "LB", "NI", "PL", "SV"), 28),
+    **dict.fromkeys(("AL", "AZ", "BY", "CY", "DO", "GT", "HN", "HU", "LB", "NI", "PL", "SV"), 28),
     **dict.fromkeys(("BR", "EG", "PS", "QA", "UA"), 29),
     **dict.fromkeys(("JO", "KW", "MU", "YE"), 30),
     **dict.fromkeys(("MT", "SC"), 31),
@@ -144,6 +166,8 @@ def _iban(text: str) -> str | Unfit:
         return Unfit(f"no country {plain[:2]} issues IBANs")
     if len(plain) != expected:
         return Unfit(f"one of {plain[:2]} has {expected} characters, not {len(plain)}")
+    if not 2 <= int(plain[2:4]) <= 98:
+        return Unfit("its check digits are none that ISO 7064 gives: those are 02 to 98")
     digits = "".join(str(int(character, 36)) for character in plain[4:] + plain[:4])
     return plain if int(digits) % 97 == 1 else Unfit("its check digits are wrong")
 
@@ -170,13 +194,24 @@ def _url(text: str) -> str | Unfit:
         return Unfit(str(error))
     if parts.scheme not in ("http", "https"):
         return Unfit("it does not begin with http:// or https://")
-    problem = _host_problem(host) if host and ":" not in host else ""
+    at, _, place = parts.netloc.rpartition("@")
+    problem = _url_host_problem(host, place)
     if problem or not host:
         return Unfit(problem or "it has no host")
-    at = parts.netloc.rpartition("@")[0]
     named = f"[{host}]" if ":" in host else host
     netloc = f"{at}@" * bool(at) + named + (f":{port}" if port is not None else "")
     return parts._replace(netloc=netloc).geturl()
+
+
+def _url_host_problem(host: str, place: str) -> str:
+    """Why the host of a URL is none; `place` is the host as written, with its port."""
+    if "[" in place or "]" in place or ":" in host:
+        inside = re.fullmatch(r"\[([0-9a-fA-F:.]+)\](:[0-9]*)?", place)
+        fits = inside is not None and not isinstance(_ipv6(inside[1]), Unfit)
+        return "" if fits else f"{place[:60]!r} is no IPv6 address in brackets"
+    if re.fullmatch(r"[0-9.]*[0-9]\.?", host):
+        return "" if not isinstance(_ipv4(host), Unfit) else f"{host[:60]!r} is no IPv4 address"
+    return _domain_problem(host) if host else ""
 
 
 def _ipv4(text: str) -> str | Unfit:
