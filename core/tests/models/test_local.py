@@ -210,6 +210,7 @@ def test_making_one_loads_nothing(gguf) -> None:
 
 HARD_LIFE = """
 import os, sys, threading, time
+from contextlib import suppress
 from hornbook.errors import DefinitionError
 from hornbook.models import LocalModel, Message, Request, Sampling, ask
 model = LocalModel(sys.argv[1], context=256)
@@ -225,7 +226,11 @@ if child == 0:
         print("refused" if "was forked off" in str(error) else error, flush=True)
     os._exit(0)  # as multiprocessing ends its children; the runtime's own clean-up would hang
 print(os.waitpid(child, 0)[1], flush=True)
-threading.Thread(target=ask, args=(model, said(200)), daemon=True).start()
+def tells():
+    # What it prints while Python ends would be fatal to Python itself, whatever runs there.
+    with suppress(Exception):
+        ask(model, said(200))
+threading.Thread(target=tells, daemon=True).start()
 time.sleep(0.5)
 """
 
@@ -238,7 +243,7 @@ def test_a_fork_is_refused_and_a_process_ends_well(gguf) -> None:
     done = subprocess.run(
         [sys.executable, "-c", HARD_LIFE, str(gguf)], capture_output=True, text=True, timeout=120
     )
-    assert (done.returncode, done.stdout.split()) == (0, ["True", "refused", "0"])
+    assert (done.returncode, done.stdout.split()) == (0, ["True", "refused", "0"]), done.stderr
 
 
 class Llama:
