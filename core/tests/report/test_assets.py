@@ -1,8 +1,10 @@
 """The styles and scripts as they are shipped."""
 
+import os
 import re
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from importlib import resources
 from pathlib import Path
@@ -109,6 +111,8 @@ def test_each_public_name_stands_for_the_object_whatever_is_imported_first():
 def test_the_wheel_contains_them(tmp_path, monkeypatch):
     uv_build = pytest.importorskip("uv_build", reason="the build backend is not installed")
     monkeypatch.chdir(Path(__file__).parents[2])
+    # The backend is looked for on the path, where this environment need not be.
+    monkeypatch.setenv("PATH", sysconfig.get_path("scripts"), prepend=os.pathsep)
     wheel = zipfile.ZipFile(tmp_path / uv_build.build_wheel(str(tmp_path)))
     prefix = "hornbook/report/assets/"
     packed = {name.removeprefix(prefix) for name in wheel.namelist() if name.startswith(prefix)}
