@@ -5,7 +5,6 @@ import json
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -14,7 +13,7 @@ from hornbook.cli.terminal import clean, table, write
 from hornbook.errors import DefinitionError, told
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
 
     from hornbook.contracts.contract import Contract
     from hornbook.contracts.judge import Calibration
@@ -202,23 +201,11 @@ def _of_step(found: object) -> object:
 
 
 def _imported(name: str, target: str) -> Any:
+    from hornbook.verify.targets import first_on_path
+
     try:
-        with _here_on_path():
+        with first_on_path(Path()):
             return importlib.import_module(name)
     # Importing runs the module, which may raise anything, SystemExit as well.
     except (Exception, SystemExit) as error:
         raise DefinitionError(f"{target!r}: importing {name} raised {told(error)}") from error
-
-
-@contextmanager
-def _here_on_path() -> "Generator[None]":
-    """An installed command does not have the current folder on Python's path by itself."""
-    here = str(Path.cwd())
-    added = here not in sys.path
-    if added:
-        sys.path.insert(0, here)
-    try:
-        yield
-    finally:
-        if added and here in sys.path:
-            sys.path.remove(here)

@@ -1,6 +1,6 @@
 """The structural checks of a call: is there such a tool, and are these its arguments?"""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -147,7 +147,7 @@ def check_arguments(spec: ToolSpec, arguments: Mapping[str, Any], findings: Find
     found = spec.schema.problems(arguments)
     own, undecided = list(found), ""
     if spec.validate is not None:
-        told, undecided = _validated(spec, spec.validate, arguments)
+        told, undecided = _validated(spec, spec.validate, arguments, found)
         at_the_top = [p for p in found if p.kind == "missing" and _decides(spec, p)]
         own = _each_place_once([*at_the_top, *told])
     _report_missing(spec, [p for p in own if p.kind == "missing"], findings)
@@ -224,12 +224,13 @@ def _validated(
     spec: ToolSpec,
     validate: Callable[[Mapping[str, Any]], object],
     arguments: Mapping[str, Any],
+    by_schema: Sequence[SchemaProblem],
 ) -> tuple[list[SchemaProblem], str]:
     """Return what the tool's own validation found, or why it could not decide."""
     try:
         answer = validate(arguments)
     except ValidationError as error:
-        return _from_pydantic(spec, error, arguments), ""
+        return _from_pydantic(spec, error, arguments, by_schema), ""
     except _REFUSALS as error:
         text = redact_text(str(error), limit=_MAX_HINT)
         return [SchemaProblem(path=".", expected=text, observed=arguments, kind="value")], ""
@@ -247,11 +248,14 @@ def _undetermined(reason: str, findings: Findings) -> None:
 
 
 def _from_pydantic(
-    spec: ToolSpec, error: ValidationError, arguments: Mapping[str, Any]
+    spec: ToolSpec,
+    error: ValidationError,
+    arguments: Mapping[str, Any],
+    by_schema: Sequence[SchemaProblem],
 ) -> list[SchemaProblem]:
     """Return what pydantic found, but for what the schema reports: missing and unknown names."""
     found: list[SchemaProblem] = []
-    declared = {one.path: one.expected for one in spec.schema.problems(arguments)}
+    declared = {one.path: one.expected for one in by_schema}
     for item in error.errors(include_url=False, include_context=False):
         missing = item["type"] in _MISSING
         extra = item["type"] in _EXTRA

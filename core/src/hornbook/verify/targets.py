@@ -14,7 +14,7 @@ from hornbook.verify.errors import TargetError
 if TYPE_CHECKING:
     from hornbook.program import Program
 
-__all__ = ["load_program"]
+__all__ = ["first_on_path", "load_program"]
 
 
 def load_program(target: str, *, folder: str | Path | None = None) -> "Program":
@@ -50,7 +50,7 @@ def load_program(target: str, *, folder: str | Path | None = None) -> "Program":
 
 def _imported(name: str, target: str, folder: Path) -> Any:
     try:
-        with _first_on_path(folder):
+        with first_on_path(folder):
             return importlib.import_module(name)
     # Importing runs the module, which may raise anything, SystemExit as well.
     except (Exception, SystemExit) as error:
@@ -67,7 +67,7 @@ def _is_part(missing: str | None, name: str) -> bool:
 
 
 @contextmanager
-def _first_on_path(folder: Path) -> Generator[None]:
+def first_on_path(folder: Path) -> Generator[None]:
     """Where the command `hornbook` runs, the current folder is not on Python's path by itself."""
     place = str(folder.resolve())
     here = place in sys.path
